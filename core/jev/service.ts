@@ -1,0 +1,22 @@
+/** The evaluation service as its callers see it. */
+import type { JevRequest, JevResult } from '../../sdk/contract/jev.ts';
+
+/** Who asks. Derived from the authenticated key, ticket or run; never from arguments. */
+export interface JevCaller {
+  principalId: string;
+  agentId: string;
+  sessionId?: string;
+  taskId?: string;
+  consumer: 'http' | 'mcp' | 'controller' | 'program';
+  /** Names the deciding plugin in the decision ledger. */
+  pluginId?: string;
+}
+
+export interface JevService {
+  /**
+   * @throws a `JEV_…` HostError. Its details carry `status`, `retryAfter`, `resetAt` and `validationReason` where known.
+   */
+  evaluate(request: JevRequest, caller: JevCaller, options?: { signal?: AbortSignal }): Promise<JevResult>;
+  /** Whether the agent may use Jev now (wire-contracts 5.1). */
+  allowed(agentId: string): boolean;
+}

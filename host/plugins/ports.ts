@@ -1,0 +1,74 @@
+/** What the plugin host offers to the rest of the host, and what a run needs from it. */
+import type { OwnerQuestion, ProviderMessage, ToolReply } from '../../sdk/contract/capabilities.ts';
+import type { JevRequest, JevResult } from '../../sdk/contract/jev.ts';
+import type { CapabilityId, ContributedTool } from '../../sdk/contract/manifest.ts';
+
+/**
+ * The powers of one run. The caller supplies exactly those that the task's authority covers; a port that is absent is a
+ * capability that is denied, whatever the manifest and the operator say.
+ */
+export interface RunPorts {
+  evaluate?(request: JevRequest, signal: AbortSignal): Promise<JevResult>;
+  /** A tool of the run's own target, behind the mutation fence. */
+  callTool?(name: string, args: Record<string, unknown>, signal: AbortSignal): Promise<ToolReply>;
+  progress?(event: Record<string, unknown>): void;
+  ask?(question: OwnerQuestion, signal: AbortSignal): Promise<string>;
+  confirm?(question: OwnerQuestion, signal: AbortSignal): Promise<boolean>;
+  think?(
+    request: { messages: ProviderMessage[]; maxTokens?: number; timeoutMs?: number },
+    signal: AbortSignal,
+  ): Promise<{ text: string; stop: string }>;
+}
+
+/** For whom a run works: recorded with what it does. */
+export interface RunAuthority {
+  principalId: string;
+  agentId: string;
+  conversationId: string;
+  taskId?: string;
+}
+
+export interface RunCall {
+  runId: string;
+  /** JSON; parsed by the plugin with the adapter's schema. */
+  input: unknown;
+  ports: RunPorts;
+  authority: RunAuthority;
+  signal: AbortSignal;
+  /** At most the manifest's deadline. */
+  deadlineMs?: number;
+}
+
+export interface PluginState {
+  id: string;
+  version: string;
+  kind: 'controller' | 'helper' | 'frontend';
+  adapter?: string;
+  state: 'starting' | 'serving' | 'held' | 'failed' | 'disabled' | 'stopped';
+  reason?: string;
+  tier: 'thread' | 'process';
+  generation: number;
+  grants: CapabilityId[];
+  runs: number;
+  calls: number;
+  crashes: number;
+  memoryBytes: number;
+  activationMs?: number;
+}
+
+export interface PluginHost {
+  /** One report per plugin; a plugin that fails never stops the host unless it is required. */
+  start(): Promise<PluginState[]>;
+  /**
+   * Runs a controller.
+   * @throws PLUGIN_LOST, PLUGIN_UNRESPONSIVE, PLUGIN_DEADLINE, PLUGIN_PROTOCOL, PLUGIN_NOT_AVAILABLE.
+   */
+  run(pluginId: string, call: RunCall): Promise<unknown>;
+  /** The serving controller of an adapter. */
+  controllerFor(adapter: string): string | undefined;
+  /** Tools that serving helpers and frontends contribute, with the plugin that serves each. */
+  tools(): (ContributedTool & { pluginId: string })[];
+  callContributed(pluginId: string, tool: string, args: unknown, call: Omit<RunCall, 'input'>): Promise<unknown>;
+  list(): PluginState[];
+  stop(): Promise<void>;
+}

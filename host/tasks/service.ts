@@ -1,0 +1,81 @@
+/** The task service as the surfaces see it. One method per thing a caller can ask; each checks the caller first. */
+import type { BrowserField } from '../../sdk/contract/browser-run.ts';
+import type { Caller, Evidence, Notice, SpawnRequest, Target, TaskSnapshot } from '../../sdk/contract/task.ts';
+
+export interface TaskUpdate {
+  taskId: string;
+  expectedRevision: number;
+  instruction: string;
+  mode: 'when_ready' | 'interrupt_and_resume' | 'verify_browser' | 'reconcile_browser';
+  fields?: BrowserField[];
+  expectedRequestId?: string;
+  evidenceId?: string;
+  noticeId?: string;
+}
+
+export interface ControlCommand {
+  /** The caller's unique command id (UUID); repeating it with the same contents changes nothing. */
+  id: string;
+  taskId: string;
+  action: 'pause' | 'revise' | 'resume' | 'agent' | 'user';
+  expectedRevision: number;
+  text?: string;
+}
+
+export interface TaskEvent {
+  /** Grows by one per event of a conversation; survives restarts. */
+  id: number;
+  conversationId: string;
+  agentId: string;
+  type: string;
+  taskId?: string;
+  at: number;
+  data: Record<string, unknown>;
+}
+
+export interface StatusReply {
+  task?: TaskSnapshot;
+  tasks?: TaskSnapshot[];
+  notices: Notice[];
+  evidence?: Evidence;
+}
+
+export interface TaskService {
+  /** Recovers what a previous process left, then begins to work. Reads only, until recovery has settled. */
+  start(): Promise<void>;
+  discover(
+    caller: Caller,
+    query: { text?: string; offset?: number },
+    signal: AbortSignal,
+  ): Promise<{ targets: Target[]; nextOffset: number | null }>;
+  spawn(caller: Caller, request: SpawnRequest, signal: AbortSignal): Promise<TaskSnapshot>;
+  status(
+    caller: Caller,
+    query: {
+      taskId?: string;
+      waitMs?: number;
+      afterVersion?: number;
+      evidence?: 'recorded' | 'fresh' | 'screenshot';
+      acknowledge?: string[];
+    },
+    signal: AbortSignal,
+  ): Promise<StatusReply>;
+  update(caller: Caller, update: TaskUpdate): Promise<TaskSnapshot>;
+  answer(
+    caller: Caller,
+    answer: {
+      taskId: string;
+      questionId: string;
+      answer: string;
+      fieldText?: string;
+      fields?: BrowserField[];
+      noticeId?: string;
+    },
+  ): Promise<TaskSnapshot>;
+  cancel(caller: Caller, cancel: { taskId: string; replacedByTaskId?: string }): Promise<TaskSnapshot>;
+  control(caller: Caller, command: ControlCommand): Promise<TaskSnapshot>;
+  /** Events of the caller's conversation after the given id, then live ones, until the signal aborts. */
+  events(caller: Caller, afterId: number, signal: AbortSignal): AsyncIterable<TaskEvent>;
+  /** Settles running work (grace, then the watchdog's verdict) and closes. Remote sessions go on. */
+  stop(): Promise<void>;
+}

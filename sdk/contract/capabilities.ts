@@ -1,0 +1,198 @@
+/**
+ * What the two sides of a plugin's port may say to each other. The whole contract is data: a call that is not listed here
+ * does not exist, and both sides parse arguments and results with these schemas.
+ *
+ * A call's name on the wire is its path on the context (`jev.evaluate`, `storage.get`), always as one path segment, so
+ * that the guarded endpoint can compare it with a fixed list.
+ */
+import * as v from 'valibot';
+import type { JevQuestion, JevRequest, JevResult, TypedJevResult } from './jev.ts';
+import type { CapabilityId } from './manifest.ts';
+
+/** Characters of JSON text that one call may carry in either direction. */
+export const MAX_MESSAGE_CHARS = 4 * 1024 * 1024;
+
+export interface ToolReply {
+  content: { type: 'text'; text: string }[];
+  isError?: boolean;
+}
+
+const ToolReplySchema = v.object({
+  content: v.pipe(v.array(v.object({ type: v.literal('text'), text: v.string() })), v.maxLength(16)),
+  isError: v.optional(v.boolean()),
+});
+
+/** One owner question. The run waits; the owner's answer or a cancellation ends it. */
+export interface OwnerQuestion {
+  text: string;
+  /** Label of the page field that the answer fills, when it is one. */
+  fieldLabel?: string;
+}
+
+export interface ProviderMessage {
+  role: 'system' | 'user' | 'assistant';
+  content:
+    | string
+    | ({ type: 'text'; text: string } | { type: 'image'; mimeType: 'image/png' | 'image/jpeg'; data: string })[];
+}
+
+/** A JSON text: bodies travel as strings, not as object graphs (platform notes, part 1c). */
+const JsonText = v.pipe(v.string(), v.maxLength(MAX_MESSAGE_CHARS));
+const ToolName = v.pipe(v.string(), v.regex(/^[A-Za-z0-9_.-]{1,128}$/));
+const Key = v.pipe(v.string(), v.regex(/^[a-z0-9][a-z0-9._-]{0,127}$/));
+
+export interface CallSpec {
+  readonly args: v.GenericSchema<unknown[]>;
+  readonly result: v.GenericSchema;
+}
+
+/** Calls by capability. Capabilities without calls (`clock`, `random`) are endowed inside the worker. */
+export const capabilityCalls = {
+  'jev.evaluate': {
+    // JevRequest as JSON text in, JevResult as JSON text out: the service validates the request itself.
+    'jev.evaluate': { args: v.tuple([JsonText]), result: JsonText },
+  },
+  'tools.call': {
+    // Tool name, arguments as JSON text; the reply as JSON text of a ToolReply.
+    'tools.call': { args: v.tuple([ToolName, JsonText]), result: JsonText },
+  },
+  'thinking.provider': {
+    'thinking.provider': { args: v.tuple([JsonText]), result: JsonText },
+  },
+  'model.messages': {
+    'model.messages': { args: v.tuple([JsonText]), result: JsonText },
+  },
+  task: {
+    'task.progress': { args: v.tuple([JsonText]), result: v.null() },
+    'task.ask': { args: v.tuple([JsonText]), result: v.string() },
+    'task.confirm': { args: v.tuple([JsonText]), result: v.boolean() },
+  },
+  image: {
+    // Operation as JSON text, image bytes; the answer is JSON text that names the size, and bytes.
+    'image.transform': {
+      args: v.tuple([JsonText, v.instance(Uint8Array)]),
+      result: v.strictObject({ info: JsonText, data: v.instance(Uint8Array) }),
+    },
+  },
+  storage: {
+    'storage.get': { args: v.tuple([Key]), result: v.nullable(v.string()) },
+    'storage.put': { args: v.tuple([Key, v.string()]), result: v.null() },
+    'storage.delete': { args: v.tuple([Key]), result: v.null() },
+  },
+  clock: {},
+  random: {},
+  log: {
+    'log.write': {
+      args: v.tuple([v.picklist(['debug', 'info', 'warn', 'error']), v.pipe(v.string(), v.maxLength(4096))]),
+      result: v.null(),
+    },
+  },
+  'cdp.call': { 'cdp.call': { args: v.tuple([ToolName, JsonText]), result: JsonText } },
+  'tasks.control': { 'tasks.control': { args: v.tuple([JsonText]), result: JsonText } },
+  speech: {
+    'speech.transcribe': { args: v.tuple([JsonText, v.instance(Uint8Array)]), result: JsonText },
+    'speech.speak': { args: v.tuple([JsonText]), result: v.instance(Uint8Array) },
+  },
+  program: {
+    'program.check': { args: v.tuple([JsonText]), result: JsonText },
+    'program.call': { args: v.tuple([ToolName, JsonText]), result: JsonText },
+  },
+  'http.fetch': { 'http.fetch': { args: v.tuple([JsonText]), result: JsonText } },
+} as const satisfies Record<CapabilityId, Record<string, CallSpec>>;
+
+export { ToolReplySchema };
+
+/** What each granted capability puts on the run's context. */
+export interface Facets {
+  'jev.evaluate': {
+    jev: {
+      /** Asks Jev. Rejects with a `JEV_…` code; is never retried by the host. */
+      evaluate<Q extends Record<string, JevQuestion>>(
+        request: Omit<JevRequest, 'questions'> & { questions: Q },
+      ): Promise<TypedJevResult<Q>>;
+      evaluate(request: JevRequest): Promise<JevResult>;
+    };
+  };
+  'tools.call': {
+    tools: {
+      /** Calls a tool of the task's own target. A mutation is on disk before it leaves the host. */
+      call(name: string, args: Record<string, unknown>): Promise<ToolReply>;
+    };
+  };
+  'thinking.provider': {
+    thinking: {
+      /** Messages in, text out. Address, key, model and budget are the host's. */
+      provider(request: {
+        messages: ProviderMessage[];
+        maxTokens?: number;
+        timeoutMs?: number;
+      }): Promise<{ text: string; stop: string }>;
+    };
+  };
+  'model.messages': { model: { messages(request: Record<string, unknown>): Promise<Record<string, unknown>> } };
+  task: {
+    task: {
+      /** Best effort; never awaited for its effect. */
+      progress(event: Record<string, unknown>): Promise<void>;
+      ask(question: OwnerQuestion): Promise<string>;
+      confirm(question: OwnerQuestion): Promise<boolean>;
+    };
+  };
+  image: {
+    image: {
+      transform(
+        operation: Record<string, unknown>,
+        data: Uint8Array,
+      ): Promise<{ info: Record<string, unknown>; data: Uint8Array }>;
+    };
+  };
+  storage: {
+    storage: {
+      get(key: string): Promise<string | null>;
+      put(key: string, value: string): Promise<void>;
+      delete(key: string): Promise<void>;
+    };
+  };
+  clock: {
+    clock: {
+      /** Milliseconds since the epoch. */
+      now(): number;
+      /** Resolves after the time, or rejects when the run is cancelled. */
+      sleep(ms: number): Promise<void>;
+    };
+  };
+  random: { random: { uuid(): string; number(): number } };
+  log: { log: Record<'debug' | 'info' | 'warn' | 'error', (text: string) => void> };
+  'cdp.call': { cdp: { call(method: string, params: Record<string, unknown>): Promise<Record<string, unknown>> } };
+  'tasks.control': { tasks: { control(command: Record<string, unknown>): Promise<Record<string, unknown>> } };
+  speech: {
+    speech: {
+      transcribe(options: Record<string, unknown>, audio: Uint8Array): Promise<Record<string, unknown>>;
+      speak(options: Record<string, unknown>): Promise<Uint8Array>;
+    };
+  };
+  program: {
+    program: {
+      check(source: Record<string, unknown>): Promise<Record<string, unknown>>;
+      call(ref: string, args: Record<string, unknown>): Promise<unknown>;
+    };
+  };
+  'http.fetch': { http: { fetch(request: Record<string, unknown>): Promise<Record<string, unknown>> } };
+}
+
+/** What every run has, whatever it was granted. */
+export interface RunBase {
+  /** Aborted when the run is cancelled or its deadline passes. */
+  readonly signal: AbortSignal;
+  readonly run: {
+    readonly id: string;
+    readonly pluginId: string;
+    readonly features: Readonly<Record<string, boolean>>;
+    readonly settings: Readonly<Record<string, unknown>>;
+  };
+}
+
+type Intersect<U> = (U extends unknown ? (value: U) => void : never) extends (value: infer I) => void ? I : never;
+
+/** The context of a run that was granted the capabilities `K`, and no others. */
+export type RunContext<K extends CapabilityId> = RunBase & Intersect<Facets[K]>;

@@ -1,0 +1,50 @@
+/**
+ * The one catalogue of codes. Every stop, refusal and failure that leaves a part of this host carries one of these.
+ *
+ * Each entry says in a sentence what happened, what is safe to do next, and whether trying again is safe. An area keeps
+ * its own file under `codes/`; docs/errors.md is generated from this catalogue.
+ */
+import { authorizationCodes } from './codes/authorization.ts';
+import { browserCodes } from './codes/browser.ts';
+import { configCodes } from './codes/config.ts';
+import { jevCodes } from './codes/jev.ts';
+import { pluginCodes } from './codes/plugin.ts';
+import { storeCodes } from './codes/store.ts';
+import { taskCodes } from './codes/task.ts';
+
+/** Numbers and names that a sentence may use. Never credentials, page text or field values. */
+export type CodeDetails = Readonly<Record<string, string | number | boolean | undefined>>;
+
+export interface CodeEntry {
+  /** One sentence in plain words. */
+  readonly says: string | ((details: CodeDetails) => string);
+  /** The safe next action. */
+  readonly next: string;
+  /**
+   * - `safe`: nothing was done, the same call may be made again.
+   * - `useless`: nothing was done, the same call will be refused again.
+   * - `unsafe`: something may have been done; read before acting.
+   */
+  readonly retry: 'safe' | 'useless' | 'unsafe';
+}
+
+export const codes = {
+  ...authorizationCodes,
+  ...browserCodes,
+  ...configCodes,
+  ...jevCodes,
+  ...pluginCodes,
+  ...storeCodes,
+  ...taskCodes,
+} as const satisfies Record<string, CodeEntry>;
+
+export type Code = keyof typeof codes;
+
+export function isCode(value: unknown): value is Code {
+  return typeof value === 'string' && Object.hasOwn(codes, value);
+}
+
+export function describeCode(code: Code, details: CodeDetails = {}): string {
+  const entry: CodeEntry = codes[code];
+  return typeof entry.says === 'string' ? entry.says : entry.says(details);
+}

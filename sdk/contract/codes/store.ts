@@ -1,0 +1,24 @@
+import type { CodeEntry } from '../codes.ts';
+
+export const storeCodes = {
+  STORE_UNAVAILABLE: {
+    says: 'The store cannot be opened.',
+    next: 'Check that the data directory exists, is writable and is not used by another host.',
+    retry: 'safe',
+  },
+  STORE_NEWER: {
+    says: ({ found, known }) => `The store was written by a newer version (schema ${found}, this host knows ${known}).`,
+    next: 'Start the newer version, or point this one at another data directory.',
+    retry: 'useless',
+  },
+  STORE_WRITE_FAILED: {
+    says: 'A record could not be written to disk, so nothing was sent.',
+    next: 'Free disk space or repair the data directory, then try again.',
+    retry: 'safe',
+  },
+  STORE_DAMAGED: {
+    says: 'A record in the store cannot be read.',
+    next: 'Stop the host and restore the data directory from a backup. Reading other records still works.',
+    retry: 'useless',
+  },
+} as const satisfies Record<string, CodeEntry>;

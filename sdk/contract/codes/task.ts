@@ -1,0 +1,3 @@
+import type { CodeEntry } from '../codes.ts';
+
+export const taskCodes = {} as const satisfies Record<string, CodeEntry>;

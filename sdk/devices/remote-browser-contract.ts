@@ -1,0 +1,107 @@
+/** The Remote Browser wire contract (wire-contracts section 1), shared by the device server and its clients. */
+import * as v from 'valibot';
+
+/** Characters that one tool reply may hold. */
+export const MAX_REPLY_CHARS = 1024 * 1024;
+/** Milliseconds that a lease lives without renewal. */
+export const LEASE_TTL_MS = 60_000;
+export const SCROLL_PIXELS = 500;
+
+export const browserMutations = [
+  'page_click',
+  'page_type',
+  'page_select',
+  'page_scroll',
+  'page_keypress',
+  'tab_history',
+  'tab_navigate',
+] as const;
+export const browserLeaseTools = ['browser_task_acquire', 'browser_task_renew', 'browser_task_release'] as const;
+export const browserReads = ['page_observe', 'page_screenshot', 'operation_status'] as const;
+export const browserKeys = [
+  'Enter',
+  'Tab',
+  'Escape',
+  'Backspace',
+  'ArrowUp',
+  'ArrowDown',
+  'ArrowLeft',
+  'ArrowRight',
+] as const;
+export type BrowserKey = (typeof browserKeys)[number];
+export type BrowserMutation = (typeof browserMutations)[number];
+
+const text = (max: number) => v.pipe(v.string(), v.maxLength(max));
+
+export const ElementOption = v.object({
+  ref: text(100),
+  label: text(250),
+  disabled: v.boolean(),
+  selected: v.boolean(),
+});
+export const ObservedElement = v.object({
+  ref: text(100),
+  label: text(250),
+  context: v.optional(text(800)),
+  value_now: v.optional(text(100)),
+  value_text: v.optional(text(500)),
+  type: v.optional(
+    v.nullable(
+      v.pipe(
+        v.string(),
+        v.transform((type) => type.slice(0, 32)),
+      ),
+    ),
+  ),
+  tag: v.string(),
+  role: v.optional(v.string()),
+  value: v.optional(text(2000)),
+  value_truncated: v.optional(v.boolean()),
+  checked: v.optional(v.union([v.boolean(), v.string()])),
+  selected: v.optional(v.string()),
+  expanded: v.optional(v.string()),
+  disabled: v.optional(v.boolean()),
+  readonly: v.optional(v.boolean()),
+  sensitive: v.optional(v.boolean()),
+  operations: v.pipe(v.array(v.picklist(['CLICK', 'TYPE_TEXT', 'SELECT'])), v.maxLength(3)),
+  options: v.optional(v.pipe(v.array(ElementOption), v.maxLength(100))),
+  options_truncated: v.optional(v.boolean()),
+  in_viewport: v.optional(v.boolean()),
+});
+export type ObservedElement = v.InferOutput<typeof ObservedElement>;
+
+export const Observation = v.object({
+  protocol_version: v.literal(1),
+  generation: text(100),
+  url: text(8192),
+  title: text(4000),
+  text: text(24_000),
+  viewport_text: v.optional(text(6000)),
+  elements: v.pipe(v.array(ObservedElement), v.maxLength(150)),
+  scroll: v.object({ y: v.optional(v.pipe(v.number(), v.finite())), up: v.boolean(), down: v.boolean() }),
+  truncated: v.object({
+    text: v.boolean(),
+    elements: v.boolean(),
+    viewport_elements: v.optional(v.boolean()),
+    title: v.optional(v.boolean()),
+    url: v.optional(v.boolean()),
+  }),
+  navigation: v.optional(v.object({ can_go_back: v.boolean(), can_go_forward: v.boolean() })),
+});
+export type Observation = v.InferOutput<typeof Observation>;
+
+/** What the relay offers at `/v1/grants` (wire-contracts 2.7). */
+export const GrantsReply = v.object({
+  grants: v.array(
+    v.object({
+      id: text(120),
+      deviceId: text(120),
+      label: text(250),
+      online: v.boolean(),
+      ready: v.boolean(),
+      expiresAt: v.optional(v.number()),
+      policy: v.object({ control: v.boolean(), tabs: v.array(v.object({ id: text(120), title: v.string() })) }),
+    }),
+  ),
+});
+export type GrantsReply = v.InferOutput<typeof GrantsReply>;
