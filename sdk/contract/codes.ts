@@ -7,6 +7,7 @@
 import { authorizationCodes } from './codes/authorization.ts';
 import { browserCodes } from './codes/browser.ts';
 import { configCodes } from './codes/config.ts';
+import { credentialCodes } from './codes/credentials.ts';
 import { jevCodes } from './codes/jev.ts';
 import { pluginCodes } from './codes/plugin.ts';
 import { storeCodes } from './codes/store.ts';
@@ -32,6 +33,7 @@ export const codes = {
   ...authorizationCodes,
   ...browserCodes,
   ...configCodes,
+  ...credentialCodes,
   ...jevCodes,
   ...pluginCodes,
   ...storeCodes,
