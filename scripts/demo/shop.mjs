@@ -88,7 +88,7 @@ export async function startShop({ port = 0, onRequest } = {}) {
     if (request.method === 'POST' && url.pathname === '/basket') {
       const form = await readForm(request);
       const chosen = products.find((entry) => entry.id === form.product);
-      if (!chosen || !chosen.sizes.includes(form.size ?? '')) {
+      if (!chosen?.sizes.includes(form.size ?? '')) {
         return chosen
           ? send(chosen.name, productPage(chosen, 'Choose a size first.'), 422)
           : send('Not found', '<p>No such product.</p>', 404);
