@@ -1,6 +1,6 @@
 /** The house's rule: which room may import which (docs/architecture.md). Anything not allowed here is an error. */
 const rooms = {
-  'core/store': [],
+  'core/store': ['sdk/contract'],
   'sdk/contract': [],
   'sdk/commands': [],
   'core/credentials': ['sdk/contract'],
