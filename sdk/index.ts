@@ -7,3 +7,4 @@ export type * from './contract/jev.ts';
 export * from './contract/manifest.ts';
 export * from './contract/thinking.ts';
 export * from './devices/remote-browser-contract.ts';
+export * from './plugin/define.ts';
