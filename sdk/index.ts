@@ -8,3 +8,4 @@ export * from './contract/manifest.ts';
 export * from './contract/thinking.ts';
 export * from './devices/remote-browser.ts';
 export * from './devices/remote-browser-contract.ts';
+export * from './plugin/define.ts';
