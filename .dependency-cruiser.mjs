@@ -6,7 +6,7 @@ const rooms = {
   'core/credentials': ['sdk/contract'],
   'core/authorization': ['sdk/contract'],
   'core/receipts': ['core/store', 'sdk/contract'],
-  'core/jev': ['core/credentials', 'core/authorization', 'core/receipts', 'sdk/contract'],
+  'core/jev': ['core/credentials', 'core/authorization', 'core/receipts', 'core/store', 'sdk/contract'],
   'sdk/devices': ['sdk/contract'],
   'sdk/plugin': ['sdk/contract'],
   'sdk/testing': ['sdk', 'host/plugins'],

@@ -18,7 +18,7 @@ await orExplain(() => {
 const node = process.execPath;
 const bin = (file) => join(root, 'node_modules', file);
 const checks = [
-  ['lint and format', node, [bin('@biomejs/biome/bin/biome'), 'check', '.']],
+  ['lint and format', node, [bin('@biomejs/biome/bin/biome'), 'check', '--error-on-warnings', '.']],
   ['types', node, [bin('typescript-native/bin/tsc'), '-p', '.']],
   [
     'dependency rule',
