@@ -1,18 +1,19 @@
 /** The house's rule: which room may import which (docs/architecture.md). Anything not allowed here is an error. */
 const rooms = {
-  'core/store': [],
+  'core/store': ['sdk/contract'],
   'sdk/contract': [],
   'sdk/commands': [],
   'core/credentials': ['sdk/contract'],
   'core/authorization': ['sdk/contract'],
   'core/receipts': ['core/store', 'sdk/contract'],
-  'core/jev': ['core/credentials', 'core/authorization', 'core/receipts', 'sdk/contract'],
+  'core/jev': ['core/credentials', 'core/authorization', 'core/receipts', 'core/store', 'sdk/contract'],
   'sdk/devices': ['sdk/contract'],
   'sdk/plugin': ['sdk/contract'],
   'sdk/testing': ['sdk', 'host/plugins'],
   'sdk/index.ts': ['sdk/(?!testing)'],
   plugins: ['sdk/(?!testing)'],
-  'host/config': ['core', 'sdk'],
+  // The one config file is composed of the rooms' own section schemas.
+  'host/config': ['core', 'sdk', 'host/(devices/)?[^/]+/config\\.ts$'],
   'host/plugins': ['core', 'sdk'],
   'host/tasks': ['core', 'sdk'],
   'host/connectors': ['core', 'sdk'],

@@ -2,6 +2,7 @@
 import type { OwnerQuestion, ProviderMessage, ToolReply } from '../../sdk/contract/capabilities.ts';
 import type { JevRequest, JevResult } from '../../sdk/contract/jev.ts';
 import type { CapabilityId, ContributedTool } from '../../sdk/contract/manifest.ts';
+import type { ThinkingReply, ThinkingRequest } from '../../sdk/contract/thinking.ts';
 
 /**
  * The powers of one run. The caller supplies exactly those that the task's authority covers; a port that is absent is a
@@ -14,6 +15,9 @@ export interface RunPorts {
   progress?(event: Record<string, unknown>): void;
   ask?(question: OwnerQuestion, signal: AbortSignal): Promise<string>;
   confirm?(question: OwnerQuestion, signal: AbortSignal): Promise<boolean>;
+  /** Serves `thinking.assist`: the Thinking plugin or an operator's helper answers. */
+  assist?(request: ThinkingRequest, signal: AbortSignal): Promise<ThinkingReply>;
+  /** Serves `thinking.provider`, to the Thinking plugin only. */
   think?(
     request: { messages: ProviderMessage[]; maxTokens?: number; timeoutMs?: number },
     signal: AbortSignal,

@@ -8,6 +8,7 @@
 import * as v from 'valibot';
 import type { JevQuestion, JevRequest, JevResult, TypedJevResult } from './jev.ts';
 import type { CapabilityId } from './manifest.ts';
+import type { ThinkingReply, ThinkingRequest } from './thinking.ts';
 
 /** Characters of JSON text that one call may carry in either direction. */
 export const MAX_MESSAGE_CHARS = 4 * 1024 * 1024;
@@ -55,6 +56,10 @@ export const capabilityCalls = {
   'tools.call': {
     // Tool name, arguments as JSON text; the reply as JSON text of a ToolReply.
     'tools.call': { args: v.tuple([ToolName, JsonText]), result: JsonText },
+  },
+  'thinking.assist': {
+    // ThinkingRequest as JSON text in, ThinkingReply as JSON text out.
+    'thinking.assist': { args: v.tuple([JsonText]), result: JsonText },
   },
   'thinking.provider': {
     'thinking.provider': { args: v.tuple([JsonText]), result: JsonText },
@@ -117,6 +122,15 @@ export interface Facets {
     tools: {
       /** Calls a tool of the task's own target. A mutation is on disk before it leaves the host. */
       call(name: string, args: Record<string, unknown>): Promise<ToolReply>;
+    };
+  };
+  'thinking.assist': {
+    thinking: {
+      /**
+       * Field text, an address, a verification or an action, from the Thinking helper that the operator set up.
+       * Rejects with the provider's failure code.
+       */
+      assist(request: ThinkingRequest): Promise<ThinkingReply>;
     };
   };
   'thinking.provider': {

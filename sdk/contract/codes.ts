@@ -4,6 +4,7 @@
  * Each entry says in a sentence what happened, what is safe to do next, and whether trying again is safe. An area keeps
  * its own file under `codes/`; docs/errors.md is generated from this catalogue.
  */
+import { apiCodes } from './codes/api.ts';
 import { authorizationCodes } from './codes/authorization.ts';
 import { browserCodes } from './codes/browser.ts';
 import { configCodes } from './codes/config.ts';
@@ -30,6 +31,7 @@ export interface CodeEntry {
 }
 
 export const codes = {
+  ...apiCodes,
   ...authorizationCodes,
   ...browserCodes,
   ...configCodes,

@@ -11,6 +11,7 @@ export const CONTRACT_VERSION = 1;
 export const capabilityIds = [
   'jev.evaluate',
   'tools.call',
+  'thinking.assist',
   'thinking.provider',
   'model.messages',
   'task',
