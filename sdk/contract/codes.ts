@@ -13,6 +13,7 @@ import { jevCodes } from './codes/jev.ts';
 import { pluginCodes } from './codes/plugin.ts';
 import { storeCodes } from './codes/store.ts';
 import { taskCodes } from './codes/task.ts';
+import { thinkingCodes } from './codes/thinking.ts';
 
 /** Numbers and names that a sentence may use. Never credentials, page text or field values. */
 export type CodeDetails = Readonly<Record<string, string | number | boolean | undefined>>;
@@ -40,6 +41,7 @@ export const codes = {
   ...pluginCodes,
   ...storeCodes,
   ...taskCodes,
+  ...thinkingCodes,
 } as const satisfies Record<string, CodeEntry>;
 
 export type Code = keyof typeof codes;
