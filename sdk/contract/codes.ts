@@ -9,6 +9,7 @@ import { browserCodes } from './codes/browser.ts';
 import { configCodes } from './codes/config.ts';
 import { jevCodes } from './codes/jev.ts';
 import { pluginCodes } from './codes/plugin.ts';
+import { programCodes } from './codes/program.ts';
 import { storeCodes } from './codes/store.ts';
 import { taskCodes } from './codes/task.ts';
 
@@ -34,6 +35,7 @@ export const codes = {
   ...configCodes,
   ...jevCodes,
   ...pluginCodes,
+  ...programCodes,
   ...storeCodes,
   ...taskCodes,
 } as const satisfies Record<string, CodeEntry>;
