@@ -8,3 +8,8 @@ export * from './contract/manifest.ts';
 export * from './contract/program.ts';
 export * from './contract/thinking.ts';
 export * from './devices/remote-browser-contract.ts';
+export * from './programs/engine.ts';
+export * from './programs/json-limits.ts';
+export * from './programs/program-error.ts';
+export * from './programs/provider-names.ts';
+export * from './programs/runner-contract.ts';

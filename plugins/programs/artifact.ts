@@ -1,7 +1,7 @@
 /** What a launch may say. Unknown keys are refused by name, so that a misspelt limit is never silently the default. */
 import * as v from 'valibot';
 import { type ObserveRequest, observableEvents, type ProgramArtifact, type ProgramLimits } from '../../sdk/index.ts';
-import { refuseProgram } from './program-error.ts';
+import { refuseProgram } from '../../sdk/programs/program-error.ts';
 
 /** Characters of a program's source. */
 export const MAX_CODE_CHARS = 65_536;

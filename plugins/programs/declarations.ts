@@ -8,7 +8,7 @@
  * Threat: names and texts of tools come from tool servers. Everything that goes into the source is written as a JSON
  * string literal or checked to be an identifier, so that no description can add a declaration.
  */
-import type { ProgramTool } from '../../sdk/index.ts';
+import { isProviderVariable, type ProgramTool } from '../../sdk/index.ts';
 import { typeOf } from './schema-types.ts';
 
 const BASE = `
@@ -129,31 +129,17 @@ function resultType(schema: unknown): string {
   return schema === undefined ? 'unknown' : typeOf(schema);
 }
 
-const IDENTIFIER = /^[a-zA-Z_$][\w$]*$/;
-/** Names that a program already has, or that TypeScript keeps for itself. */
-const TAKEN = new Set(
-  'jev program tools input console process fetch require break case catch class const continue debugger default delete do else enum export extends false finally for function if import in instanceof new null return super switch this throw true try typeof var void while with yield let static await async'.split(
-    ' ',
-  ),
-);
-
 /** `browser.cdp(args)` for every granted reference whose provider can be written as a variable. */
 function providers(tools: readonly ProgramTool[]): string[] {
   const actions = new Map<string, string[]>();
   for (const { ref } of tools) {
     const dot = ref.indexOf('.');
     const provider = ref.slice(0, dot);
-    if (!IDENTIFIER.test(provider) || TAKEN.has(provider)) continue;
+    if (!isProviderVariable(provider)) continue;
     const args = `GrantedTools[${JSON.stringify(ref)}]['args']`;
     const optional = `{} extends ${args} ? [args?: ${args}] : [args: ${args}]`;
     const line = `  ${JSON.stringify(ref.slice(dot + 1))}(...args: ${optional}): Promise<GrantedTools[${JSON.stringify(ref)}]['result']>;`;
     actions.set(provider, [...(actions.get(provider) ?? []), line]);
   }
   return [...actions].map(([provider, lines]) => `declare const ${provider}: {\n${lines.join('\n')}\n};`);
-}
-
-/** Providers that become variables of the program, for the runner. */
-export function providerNames(requires: readonly string[]): string[] {
-  const names = requires.map((ref) => ref.slice(0, ref.indexOf('.')));
-  return [...new Set(names)].filter((name) => IDENTIFIER.test(name) && !TAKEN.has(name));
 }

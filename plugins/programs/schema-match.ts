@@ -1,7 +1,7 @@
 /** Whether a JSON value fits a schema of the subset, by the rules of JSON Schema 2020-12. */
 import type { Json } from '../../sdk/index.ts';
-import { jsonText } from './json-limits.ts';
-import { refuseProgram } from './program-error.ts';
+import { jsonText } from '../../sdk/programs/json-limits.ts';
+import { refuseProgram } from '../../sdk/programs/program-error.ts';
 import type { Schema, SchemaType } from './schema-subset.ts';
 
 /**

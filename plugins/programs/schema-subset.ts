@@ -6,8 +6,8 @@
  * time in proportion to its size, and size and depth of the schema itself are bounded.
  */
 import type { Json } from '../../sdk/index.ts';
-import { jsonText } from './json-limits.ts';
-import { refuseProgram } from './program-error.ts';
+import { jsonText } from '../../sdk/programs/json-limits.ts';
+import { refuseProgram } from '../../sdk/programs/program-error.ts';
 
 /** Bytes of JSON that one schema may take. */
 export const MAX_SCHEMA_BYTES = 16_384;

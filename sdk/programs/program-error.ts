@@ -1,7 +1,11 @@
-/** Refusals of this plugin: a code of the catalogue and the exact sentence. */
-import { type Code, HostError } from '../../sdk/index.ts';
+/** Refusals of programs, as plugin and host make them: a code of the catalogue and the exact sentence. */
+import type { Code } from '../contract/codes.ts';
+import { HostError } from '../contract/errors.ts';
 
 export type ProgramCode = Extract<Code, `PROGRAM_${string}`>;
+
+/** Half a character, which is not valid in JSON text of UTF-8. */
+const LONE_SURROGATE = /[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
 
 export function programError(code: ProgramCode, message: string): HostError {
   return new HostError(code, { message });
@@ -22,7 +26,7 @@ export function sentenceOf(error: unknown): string {
   } catch {
     // A hostile getter; the fixed text stands.
   }
-  return text.toWellFormed().slice(0, MAX_ERROR_CHARS);
+  return text.slice(0, MAX_ERROR_CHARS).replace(LONE_SURROGATE, '\ufffd');
 }
 
 /** Characters of `error` in a run envelope. */

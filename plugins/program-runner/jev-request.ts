@@ -1,7 +1,7 @@
 /** Checks of an evaluation request as a program writes it. Text and JSON only: no images, no boxes. */
 import type { JevRequest } from '../../sdk/index.ts';
-import { jsonText } from './json-limits.ts';
-import { refuseProgram } from './program-error.ts';
+import { jsonText } from '../../sdk/programs/json-limits.ts';
+import { refuseProgram } from '../../sdk/programs/program-error.ts';
 
 export const MAX_QUESTIONS = 128;
 export const MAX_OPTIONS = 255;

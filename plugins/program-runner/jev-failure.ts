@@ -1,6 +1,6 @@
 /** A failed evaluation in the words that programs know. Never a body, a header or an address of the provider. */
 import { type Code, type HostError, isCode } from '../../sdk/index.ts';
-import { programError, sentenceOf } from './program-error.ts';
+import { programError, sentenceOf } from '../../sdk/programs/program-error.ts';
 
 const unavailable = 'Jev credentials unavailable: set TYPESAFE_API_KEY or configure jev.credentialCommand';
 

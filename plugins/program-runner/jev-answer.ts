@@ -6,8 +6,8 @@
  * score are described in the question's words, never in the server's.
  */
 import type { ChoiceQuestion, JevAnswer, JevQuestion, JevUsage, Json, ScoreQuestion } from '../../sdk/index.ts';
+import { programError } from '../../sdk/programs/program-error.ts';
 import type { ProgramRequest } from './jev-request.ts';
-import { programError } from './program-error.ts';
 
 /** How far the probabilities of one question may be from 1 together. */
 export const SUM_TOLERANCE = 0.02;
