@@ -8,8 +8,10 @@ import { apiCodes } from './codes/api.ts';
 import { authorizationCodes } from './codes/authorization.ts';
 import { browserCodes } from './codes/browser.ts';
 import { configCodes } from './codes/config.ts';
+import { credentialCodes } from './codes/credentials.ts';
 import { jevCodes } from './codes/jev.ts';
 import { pluginCodes } from './codes/plugin.ts';
+import { programCodes } from './codes/program.ts';
 import { storeCodes } from './codes/store.ts';
 import { taskCodes } from './codes/task.ts';
 
@@ -34,8 +36,10 @@ export const codes = {
   ...authorizationCodes,
   ...browserCodes,
   ...configCodes,
+  ...credentialCodes,
   ...jevCodes,
   ...pluginCodes,
+  ...programCodes,
   ...storeCodes,
   ...taskCodes,
 } as const satisfies Record<string, CodeEntry>;
