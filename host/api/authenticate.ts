@@ -33,7 +33,7 @@ export function senderOf(header: string | undefined, access: Access, tickets: Ti
     const ticket = tickets.holderOf(secret);
     return ticket ? { principal: ticket.principal, ticket } : refuse('UNAUTHORIZED');
   }
-  const principal = access.principalOf(secret);
+  const principal = access.authenticate(secret);
   return principal ? { principal } : refuse('UNAUTHORIZED');
 }
 

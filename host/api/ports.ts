@@ -1,29 +1,19 @@
 /** What the surfaces need from the rest of the host. The container binds each port to the room that does the work. */
+import type { Principal } from '../../core/authorization/authorization.ts';
 import type { JevService } from '../../core/jev/service.ts';
 import type { ContributedTool } from '../../sdk/contract/manifest.ts';
 import type { Caller } from '../../sdk/contract/task.ts';
 import type { TaskService } from '../tasks/service.ts';
 
-export type AccessLevel = 'read' | 'write' | 'admin';
-
-/** Who a valid key speaks for. */
-export interface Principal {
-  /** `api:<key id>`. */
-  principalId: string;
-  keyId: string;
-  agents: readonly string[] | '*';
-  access: AccessLevel;
-}
+export type { Access as AccessLevel, Principal } from '../../core/authorization/authorization.ts';
 
 export interface Access {
   /** @returns undefined for a key that is unknown, expired or withdrawn. Takes the same time for each. */
-  principalOf(secret: string): Principal | undefined;
-  /** The same principal by its key id: for tickets, and for the local owner. */
-  principalById(keyId: string): Principal | undefined;
+  authenticate(secret: string): Principal | undefined;
+  /** The principal as it is allowed now; undefined once its key is gone or expired. */
+  principal(principalId: string): Principal | undefined;
   /** Ids of the agents that exist now. */
   agents(): readonly string[];
-  /** Key ids that exist now. */
-  keyIds(): readonly string[];
 }
 
 export interface Session {
@@ -32,13 +22,13 @@ export interface Session {
 }
 
 export interface UsagePage {
-  records: Record<string, unknown>[];
+  records: readonly object[];
   total: number;
 }
 
 export interface UsageReader {
   /** Newest first. */
-  list(agentId: string, page: { limit: number; offset: number }): UsagePage;
+  list(page: { agentId: string; limit: number; offset: number }): Promise<UsagePage>;
 }
 
 /** One recorded run of a task, without page content. */

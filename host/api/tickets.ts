@@ -17,7 +17,7 @@ export const MAX_TICKETS = 10_000;
 export const TICKET_PREFIX = 'jt_';
 
 interface Ticket {
-  keyId: string;
+  principalId: string;
   agentId: string;
   sessionId: string;
   access: AccessLevel;
@@ -55,7 +55,7 @@ export function createTickets(
       const ticket = `${TICKET_PREFIX}${Buffer.from(deps.randomBytes(32)).toString('base64url')}`;
       const expiresAt = now + TICKET_MS;
       tickets.set(digest(ticket), {
-        keyId: principal.keyId,
+        principalId: principal.principalId,
         agentId,
         sessionId,
         access: principal.access === 'read' ? 'read' : 'write',
@@ -71,7 +71,7 @@ export function createTickets(
         tickets.delete(key);
         return undefined;
       }
-      const principal = access.principalById(ticket.keyId);
+      const principal = access.principal(ticket.principalId);
       if (!principal || !mayUse(principal, ticket.agentId, access.agents())) return undefined;
       const level = principal.access === 'read' ? 'read' : ticket.access;
       return {

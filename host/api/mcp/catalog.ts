@@ -11,10 +11,10 @@ export interface Catalog {
   find(name: string): Tool | undefined;
 }
 
-export function createCatalog(deps: Pick<ApiDeps, 'tasks' | 'jev' | 'plugins' | 'now'>): Catalog {
+export function createCatalog(deps: Pick<ApiDeps, 'tasks' | 'jev' | 'plugins' | 'now' | 'access'>): Catalog {
   const contributed = contributedTools(deps.plugins);
   const own: Tool[] = [
-    jevTool(deps.jev),
+    jevTool(deps.jev, deps.access),
     capabilitiesTool(deps.tasks, () => list().map(({ description }) => description)),
     ...taskTools(deps.tasks, deps.now),
   ];

@@ -5,7 +5,7 @@
  * handed to the protocol layer beside the message; nothing in a message can change it.
  */
 import type { IncomingMessage } from 'node:http';
-import { toNodeHandler, toWebRequest } from '@modelcontextprotocol/node';
+import { type NodeIncomingMessageLike, toNodeHandler, toWebRequest } from '@modelcontextprotocol/node';
 import { type AuthInfo, createMcpHandler, isLegacyRequest, type Server } from '@modelcontextprotocol/server';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { refuse } from '../../../sdk/contract/errors.ts';
@@ -61,7 +61,7 @@ export function mcpRoutes(
     const caller = callerFor(request);
     const body = request.body;
     checkIds(body);
-    const raw: IncomingMessage & { auth?: AuthInfo } = request.raw;
+    const raw = request.raw as IncomingMessage & NodeIncomingMessageLike;
     raw.auth = {
       // The secret stays here: nothing behind this line needs it.
       token: '',

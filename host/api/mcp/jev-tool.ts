@@ -3,6 +3,8 @@ import * as v from 'valibot';
 import type { JevService } from '../../../core/jev/service.ts';
 import { HostError } from '../../../sdk/contract/errors.ts';
 import type { JevRequest } from '../../../sdk/contract/jev.ts';
+import { stillMay } from '../access.ts';
+import type { Access } from '../ports.ts';
 import { defineTool, hints, type Tool } from './tool.ts';
 
 const content = v.union([v.string(), v.array(v.unknown()), v.record(v.string(), v.unknown())]);
@@ -32,7 +34,7 @@ const JevOutput = v.object({
   billing: v.optional(v.looseObject({ charged_credits: v.number() })),
 });
 
-export function jevTool(jev: JevService): Tool {
+export function jevTool(jev: JevService, access: Access): Tool {
   return defineTool({
     name: 'jev_evaluate',
     title: 'Evaluate with Jev',
@@ -52,7 +54,7 @@ export function jevTool(jev: JevService): Tool {
           sessionId: caller.sessionId,
           consumer: 'mcp',
         },
-        { signal },
+        { signal, authorized: () => stillMay(access, caller.principalId, caller.agentId, 'write') },
       );
       return { ...result };
     },

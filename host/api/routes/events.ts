@@ -43,7 +43,7 @@ export function eventRoutes(app: FastifyInstance, deps: ApiDeps, sessions: Sessi
         await write(response, ': open\n\n', stop.signal);
         const keepAlive = setInterval(() => {
           // The key may have been withdrawn since; a stream outlives no right.
-          const still = deps.access.principalById(principal.keyId);
+          const still = deps.access.principal(principal.principalId);
           if (!still || response.writableNeedDrain) return void (still ? undefined : end());
           response.write(': alive\n\n');
         }, KEEP_ALIVE_MS);

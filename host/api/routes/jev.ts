@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import * as v from 'valibot';
 import { HostError, refuse } from '../../../sdk/contract/errors.ts';
 import type { JevRequest } from '../../../sdk/contract/jev.ts';
+import { stillMay } from '../access.ts';
 import { principalFor } from '../authenticate.ts';
 import type { ApiDeps } from '../ports.ts';
 
@@ -28,7 +29,10 @@ export function jevRoutes(app: FastifyInstance, deps: ApiDeps, bodyLimit: number
       // The service checks the request itself, with the limits of the configuration that it captures.
       evaluation as unknown as JevRequest,
       { principalId: principal.principalId, agentId, consumer: 'http' },
-      { signal: request.gone },
+      {
+        signal: request.gone,
+        authorized: () => stillMay(deps.access, principal.principalId, agentId, 'write'),
+      },
     );
   });
 
@@ -39,7 +43,7 @@ export function jevRoutes(app: FastifyInstance, deps: ApiDeps, bodyLimit: number
     const page = v.safeParse(Page, query);
     if (!page.success) throw new HostError('INVALID_PAGE');
     reply.header('cache-control', 'no-store');
-    return deps.usage.list(agentId, { limit: page.output.limit, offset: page.output.offset });
+    return deps.usage.list({ agentId, limit: page.output.limit, offset: page.output.offset });
   });
 }
 
