@@ -4,9 +4,11 @@
  * Each entry says in a sentence what happened, what is safe to do next, and whether trying again is safe. An area keeps
  * its own file under `codes/`; docs/errors.md is generated from this catalogue.
  */
+import { apiCodes } from './codes/api.ts';
 import { authorizationCodes } from './codes/authorization.ts';
 import { browserCodes } from './codes/browser.ts';
 import { configCodes } from './codes/config.ts';
+import { credentialCodes } from './codes/credentials.ts';
 import { jevCodes } from './codes/jev.ts';
 import { pluginCodes } from './codes/plugin.ts';
 import { storeCodes } from './codes/store.ts';
@@ -29,9 +31,11 @@ export interface CodeEntry {
 }
 
 export const codes = {
+  ...apiCodes,
   ...authorizationCodes,
   ...browserCodes,
   ...configCodes,
+  ...credentialCodes,
   ...jevCodes,
   ...pluginCodes,
   ...storeCodes,
