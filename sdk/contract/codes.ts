@@ -11,6 +11,7 @@ import { configCodes } from './codes/config.ts';
 import { credentialCodes } from './codes/credentials.ts';
 import { jevCodes } from './codes/jev.ts';
 import { pluginCodes } from './codes/plugin.ts';
+import { programCodes } from './codes/program.ts';
 import { storeCodes } from './codes/store.ts';
 import { taskCodes } from './codes/task.ts';
 
@@ -38,6 +39,7 @@ export const codes = {
   ...credentialCodes,
   ...jevCodes,
   ...pluginCodes,
+  ...programCodes,
   ...storeCodes,
   ...taskCodes,
 } as const satisfies Record<string, CodeEntry>;
