@@ -114,6 +114,11 @@ export const browserCodes = {
     next: 'Remove bindings or end grants that are no longer needed.',
     retry: 'useless',
   },
+  COMPUTER_DISCOVERY_INVALID: {
+    says: 'The computer relay’s list of grants is not valid.',
+    next: 'Report this to the relay’s author.',
+    retry: 'safe',
+  },
   BROWSER_TOOL_FAILURE: {
     says: 'The tool server reported a failure without a code.',
     next: readFirst,
