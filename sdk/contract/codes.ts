@@ -7,6 +7,7 @@
 import { apiCodes } from './codes/api.ts';
 import { authorizationCodes } from './codes/authorization.ts';
 import { browserCodes } from './codes/browser.ts';
+import { cliCodes } from './codes/cli.ts';
 import { configCodes } from './codes/config.ts';
 import { credentialCodes } from './codes/credentials.ts';
 import { jevCodes } from './codes/jev.ts';
@@ -35,6 +36,7 @@ export const codes = {
   ...apiCodes,
   ...authorizationCodes,
   ...browserCodes,
+  ...cliCodes,
   ...configCodes,
   ...credentialCodes,
   ...jevCodes,
