@@ -1,0 +1,3 @@
+/** What a plugin author's tests import. */
+export * from './evaluators.ts';
+export * from './scripted-browser.ts';
