@@ -1,30 +1,10 @@
-/**
- * `node scripts/commands-doc.mjs [--check]`: writes docs/commands.md from the golden table that the tests run, so that
- * the page can say nothing that does not hold. With `--check` it only compares.
- */
-import { readFileSync, writeFileSync } from 'node:fs';
+/** docs/commands.md, made from the golden table that the tests run, so that the page can say nothing that does not hold. */
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { build } from 'esbuild';
+import { root } from './setup.mjs';
 
-const root = fileURLToPath(new URL('..', import.meta.url));
-const target = join(root, 'docs', 'commands.md');
-
-async function golden() {
-  const bundle = await build({
-    stdin: {
-      contents: ['commands', 'numbers', 'steps']
-        .map((name) => `export * from './sdk/commands/golden/${name}.ts';`)
-        .join('\n'),
-      resolveDir: root,
-    },
-    bundle: true,
-    format: 'esm',
-    write: false,
-    logLevel: 'error',
-  });
-  return import(`data:text/javascript;base64,${Buffer.from(bundle.outputFiles[0].text).toString('base64')}`);
-}
+/** @param {string} name */
+const golden = (name) => import(join(root, `dist/sdk/commands/golden/${name}.js`));
 
 /** Text in a code span of a table cell: every character visible, none of Markdown's own. */
 const shown = (text) => {
@@ -44,7 +24,9 @@ const short = (text) => (text.length > 160 ? `${text.slice(0, 157)}...` : text);
 
 /** @returns the page's text. */
 export async function commandsDoc() {
-  const { goldenCommands, goldenNumbers, goldenParts, goldenSteps } = await golden();
+  const { goldenCommands } = await golden('commands');
+  const { goldenNumbers } = await golden('numbers');
+  const { goldenParts, goldenSteps } = await golden('steps');
   const count = new Set(
     [...goldenCommands, ...goldenNumbers.map(([, phrases]) => ({ phrases }))].flatMap(({ phrases }) => phrases),
   ).size;
@@ -57,7 +39,7 @@ export async function commandsDoc() {
     )}`;
   });
   return `${[
-    `<!-- Written by scripts/commands-doc.mjs from sdk/commands/golden. Change these, not this page. -->`,
+    `<!-- Written by scripts/generate-docs.mjs from sdk/commands/golden. Change these, not this page. -->`,
     intro,
     `## The table\n\n${count} phrases, each of them a test. *decision* means that nothing is read: the command goes to the decision as it was said.`,
     ...areas,
@@ -78,13 +60,4 @@ export async function commandsDoc() {
       goldenParts.map(({ step, parts }) => [shown(step), parts.map(shown).join(' → ')]),
     )}`,
   ].join('\n\n')}\n`;
-}
-
-if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const text = await commandsDoc();
-  if (!process.argv.includes('--check')) writeFileSync(target, text);
-  else if (readFileSync(target, 'utf8') !== text) {
-    console.error('docs/commands.md is not what the golden table says. Run: node scripts/commands-doc.mjs');
-    process.exit(1);
-  }
 }

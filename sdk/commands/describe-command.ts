@@ -2,9 +2,8 @@
 import type { Command } from './command.ts';
 
 export function describeCommand(command: Command | undefined): string {
-  switch (command?.kind) {
-    case undefined:
-      return 'decision';
+  if (!command) return 'decision';
+  switch (command.kind) {
     case 'scroll':
       return `scroll ${command.direction}`;
     case 'key':

@@ -136,7 +136,7 @@ function withoutRole(block: readonly string[]): string[] {
   return first === undefined ? others : [first, ...others];
 }
 
-const VERBS = new Set<string>([...SEARCH_VERBS, ...TYPE_VERBS].map(({ word }) => word).concat(OPEN_VERBS));
+const VERBS = new Set<string>([...[...SEARCH_VERBS, ...TYPE_VERBS].map(({ word }) => word), ...OPEN_VERBS]);
 const INLINE_HEADER = new RegExp(`^([^,，、:：\\n]{1,${MAX_HEADER}})(?::\\s+|：\\s*)(?=\\S)`);
 
 /** Drops a short header on the line of the first step. Never the verb of a command, an address or a time. */
