@@ -4,13 +4,16 @@
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { commandsDoc } from './commands-doc.mjs';
 import { ensureBuild, orExplain, root } from './setup.mjs';
 
 const areas = [
   ['authorization', 'Access'],
   ['api', 'HTTP and MCP'],
   ['task', 'Tasks'],
-  ['browser', 'Browser targets and controllers'],
+  ['browser', 'Browser targets'],
+  ['browser-run', 'Runs in a browser'],
+  ['thinking', 'Thinking'],
   ['jev', 'Evaluations'],
   ['plugin', 'Plugins'],
   ['program', 'Programs'],
@@ -64,7 +67,7 @@ function sentence(says) {
 const cell = (text) => text.replaceAll('|', '\\|').replaceAll('<', '&lt;').replaceAll('\n', ' ');
 
 /** Pages by path, each made from data. */
-export const generatedPages = { 'docs/errors.md': errorsPage };
+export const generatedPages = { 'docs/errors.md': errorsPage, 'docs/commands.md': commandsDoc };
 
 if (process.argv[1]?.endsWith('generate-docs.mjs')) {
   await orExplain(() => ensureBuild(console.error));

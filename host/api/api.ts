@@ -133,7 +133,7 @@ export function createApi(options: ApiOptions): Api {
   app.setNotFoundHandler(() => refuse('NOT_FOUND'));
 
   const catalog = createCatalog(options);
-  const mcpDeps = { catalog, log, uuid: options.uuid };
+  const mcpDeps = { catalog, log, uuid: options.uuid, version: options.version };
   const mcp = mcpRoutes(
     app,
     options,

@@ -1,45 +1,16 @@
 /** Sections that belong to no single room of the host, and how the sections of `gateway.jev` come together. */
 import * as v from 'valibot';
-import { CredentialFile, EnvironmentName } from '../../core/credentials/reference.ts';
 import { jevConfig } from '../../core/jev/config.ts';
-import { baseUrlProblem } from '../../core/jev/endpoint.ts';
+import { RemovedExperience, ThinkingConfig } from '../../core/jev/thinking-config.ts';
 import { BrowserBindings } from '../connectors/config.ts';
 
 const int = (min: number, max: number) => v.pipe(v.number(), v.integer(), v.minValue(min), v.maxValue(max));
 const Model = v.pipe(v.string(), v.minLength(1), v.maxLength(1024));
 
-/** The text model behind Thinking: field text, addresses, independent verification. */
-export const ThinkingConfig = v.pipe(
-  v.strictObject({
-    baseUrl: v.pipe(
-      v.string(),
-      v.maxLength(8192),
-      v.rawCheck(({ dataset, addIssue }) => {
-        const problem = dataset.typed ? baseUrlProblem(dataset.value) : undefined;
-        if (problem) addIssue({ message: problem });
-      }),
-      v.description('Address of the provider with its version path, such as https://models.example/v1.'),
-    ),
-    model: v.pipe(Model, v.description('The model’s name at the provider.')),
-    api: v.optional(
-      v.pipe(v.picklist(['openai-chat', 'anthropic-messages']), v.description('Which API the provider speaks.')),
-      'openai-chat',
-    ),
-    apiKeyFile: v.optional(v.pipe(CredentialFile, v.description('File that holds the bare key.'))),
-    apiKeyEnv: v.optional(v.pipe(EnvironmentName, v.description('Variable of the host that holds the key.'))),
-    timeoutMs: v.optional(v.pipe(int(1000, 120_000), v.description('Milliseconds for one call.')), 20_000),
-    maxConcurrentRequests: v.optional(v.pipe(int(1, 64), v.description('Calls at the same time.')), 4),
-  }),
-  v.check(
-    ({ apiKeyFile, apiKeyEnv }) => (apiKeyFile === undefined) !== (apiKeyEnv === undefined),
-    'with exactly one of apiKeyFile and apiKeyEnv',
-  ),
-);
-export type ThinkingConfig = v.InferOutput<typeof ThinkingConfig>;
-
 export const GatewayJevConfig = jevConfig({
   browser: v.optional(v.pipe(BrowserBindings, v.description('Browser targets; without it, browser tasks are off.'))),
   thinking: v.optional(v.pipe(ThinkingConfig, v.description('The text model that helps controllers.'))),
+  experience: RemovedExperience,
 });
 export type GatewayJevConfig = v.InferOutput<typeof GatewayJevConfig>;
 

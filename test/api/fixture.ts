@@ -99,6 +99,7 @@ export async function apiFixture(
     now: Date.now,
     randomBytes,
     uuid: randomUUID,
+    version: '0.0.0',
     ...options,
   });
   const url = await api.listen();
