@@ -90,6 +90,39 @@ export const Observation = v.object({
 });
 export type Observation = v.InferOutput<typeof Observation>;
 
+/** A page's picture, bound to the generation that it shows (DECISIONS 27). */
+export const Screenshot = v.object({
+  generation: text(100),
+  mimeType: v.picklist(['image/png', 'image/jpeg']),
+  /** Base64. */
+  data: v.string(),
+  width: v.number(),
+  height: v.number(),
+  /** Picture pixels per CSS pixel. */
+  scale: v.number(),
+  viewport: v.object({ width: v.number(), height: v.number() }),
+  /** Sensitive fields that were painted out. */
+  masked: v.number(),
+  capturedAt: v.number(),
+});
+export type Screenshot = v.InferOutput<typeof Screenshot>;
+
+/** What the device has on record of one operation, for a day. */
+export const OperationStatus = v.object({
+  operation_id: text(100),
+  /**
+   * `accepted`: recorded, nothing sent yet. `dispatched`: input may have reached the page. `completed`, `not_executed`:
+   * certain. `unknown`: dispatched, and its end was not seen. `not_found`: no record.
+   */
+  state: v.picklist(['accepted', 'dispatched', 'completed', 'not_executed', 'unknown', 'not_found']),
+  operation: v.optional(v.string()),
+  error: v.optional(v.string()),
+  cause: v.optional(v.string()),
+  accepted_at: v.optional(v.number()),
+  settled_at: v.optional(v.number()),
+});
+export type OperationStatus = v.InferOutput<typeof OperationStatus>;
+
 /** What the relay offers at `/v1/grants` (wire-contracts 2.7). */
 export const GrantsReply = v.object({
   grants: v.array(
