@@ -3,6 +3,7 @@ const rooms = {
   'core/store': ['sdk/contract'],
   'sdk/contract': [],
   'sdk/commands': [],
+  'sdk/programs': ['sdk/contract'],
   'core/credentials': ['sdk/contract'],
   'core/authorization': ['sdk/contract'],
   'core/receipts': ['core/store', 'sdk/contract'],
@@ -19,6 +20,7 @@ const rooms = {
   'host/connectors': ['core', 'sdk'],
   'host/api': ['host/tasks', 'core', 'sdk'],
   'host/devices': ['sdk/contract', 'sdk/devices', 'core/credentials', 'core/store'],
+  'host/programs': ['host/plugins', 'core', 'sdk'],
   'host/evaluator': ['sdk/contract'],
 };
 
