@@ -4,6 +4,7 @@
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { commandsDoc } from './commands-doc.mjs';
 import { ensureBuild, orExplain, root } from './setup.mjs';
 
 const areas = [
@@ -19,6 +20,7 @@ const areas = [
   ['credentials', 'Credentials'],
   ['config', 'Configuration and input'],
   ['store', 'The store'],
+  ['cli', 'The command line'],
 ];
 
 const retryWords = {
@@ -65,7 +67,7 @@ function sentence(says) {
 const cell = (text) => text.replaceAll('|', '\\|').replaceAll('<', '&lt;').replaceAll('\n', ' ');
 
 /** Pages by path, each made from data. */
-export const generatedPages = { 'docs/errors.md': errorsPage };
+export const generatedPages = { 'docs/errors.md': errorsPage, 'docs/commands.md': commandsDoc };
 
 if (process.argv[1]?.endsWith('generate-docs.mjs')) {
   await orExplain(() => ensureBuild(console.error));

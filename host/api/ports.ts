@@ -104,4 +104,6 @@ export interface ApiDeps {
   /** Bytes that nobody can guess. */
   randomBytes(count: number): Uint8Array;
   uuid(): string;
+  /** Of this package; clients see it. */
+  version: string;
 }

@@ -69,6 +69,7 @@ export async function apiFixture(
   const api = createApi({
     config: () => section,
     access,
+    store,
     sessions: createSessions(store, { now: Date.now, uuid: randomUUID }),
     tickets: createTickets(access, { now: Date.now, randomBytes }),
     jev: {
@@ -99,6 +100,7 @@ export async function apiFixture(
     now: Date.now,
     randomBytes,
     uuid: randomUUID,
+    version: '0.0.0',
     ...options,
   });
   const url = await api.listen();

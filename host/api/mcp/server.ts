@@ -5,7 +5,7 @@ import type { Log } from '../ports.ts';
 import type { Catalog } from './catalog.ts';
 import { callTool } from './tool.ts';
 
-export const SERVER_INFO = { name: 'jev-host', title: 'jev-host', version: '0.1.0' };
+export const SERVER_NAME = 'jev-host';
 
 /** Milliseconds that a client may keep the list of tools; plugins change it seldom. */
 const LIST_TTL_MS = 60_000;
@@ -19,16 +19,20 @@ const INSTRUCTIONS = [
 
 export interface McpDeps {
   catalog: Catalog;
+  version: string;
   log: Log;
   uuid(): string;
 }
 
 export function createMcpServer(caller: Caller, deps: McpDeps): Server {
-  const server = new Server(SERVER_INFO, {
-    capabilities: { tools: { listChanged: true } },
-    instructions: INSTRUCTIONS,
-    cacheHints: { 'tools/list': { ttlMs: LIST_TTL_MS, cacheScope: 'private' } },
-  });
+  const server = new Server(
+    { name: SERVER_NAME, title: SERVER_NAME, version: deps.version },
+    {
+      capabilities: { tools: { listChanged: true } },
+      instructions: INSTRUCTIONS,
+      cacheHints: { 'tools/list': { ttlMs: LIST_TTL_MS, cacheScope: 'private' } },
+    },
+  );
 
   server.setRequestHandler('tools/list', () => ({
     tools: deps.catalog.list().map(({ description }) => description as never),
