@@ -121,6 +121,7 @@ export async function createHost(config: ConfigSource, options: HostOptions): Pr
         ...(options.port !== undefined && { port: options.port }),
       }),
       access,
+      store,
       sessions: from.resolve(SESSIONS),
       tickets: createTickets(access, { now: Date.now, randomBytes }),
       // The owner of the data directory may act as any of its keys, since it may also replace them.

@@ -3,10 +3,10 @@
  * local owner can open. No command opens the store beside a running host.
  */
 import { existsSync, readFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
 import { type Client, Pool } from 'undici';
 import { HostError } from '../../sdk/contract/errors.ts';
 import { readConfig } from '../config/config-file.ts';
+import { dataDirectory, ownerSocket } from '../data-directory.ts';
 import { UsageError } from './command.ts';
 
 /** Options that every command of a running host takes. */
@@ -55,20 +55,19 @@ export async function connectHost(where: Where): Promise<HostClient> {
     if (keyFile === undefined) throw new UsageError('--url needs --key-file.');
     return clientOver(new Pool(originOf(where.url), { connections: 4 }), readKey(keyFile));
   }
-  const directory = await dataDirectory(where);
-  const socketPath = join(directory, 'host.sock');
+  const directory = await dataDirectoryOf(where);
+  const socketPath = ownerSocket(directory);
   if (!existsSync(socketPath)) throw new HostError('HOST_NOT_RUNNING', { directory });
   return clientOver(new Pool('http://localhost', { connections: 4, socketPath }), undefined, directory);
 }
 
 /** The data directory that the options name. */
-export async function dataDirectory(where: Where): Promise<string> {
-  if (where['data-dir'] !== undefined) return resolve(where['data-dir']);
-  if (where.config === undefined)
+export async function dataDirectoryOf(where: Where): Promise<string> {
+  if (where['data-dir'] === undefined && where.config === undefined) {
     throw new UsageError('Say which host: --config FILE, --data-dir DIR, or --url URL with --key-file FILE.');
-  const { dataDir } = await readConfig(where.config);
-  if (dataDir === undefined) throw new UsageError('The configuration names no dataDir; give --data-dir DIR.');
-  return resolve(dataDir);
+  }
+  const configured = where.config === undefined ? undefined : (await readConfig(where.config)).dataDir;
+  return dataDirectory({ argument: where['data-dir'], configured, configFile: where.config, env: process.env });
 }
 
 function originOf(text: string): string {
