@@ -1,9 +1,9 @@
 /** Jev, its records, and the text model behind Thinking. */
 import { randomUUID } from 'node:crypto';
 import type { DependencyContainer } from 'tsyringe';
-import { hasStoredLogin, storedLoginFile } from '../../core/credentials/stored-login.ts';
 import { createDecisionLog } from '../../core/jev/decisions.ts';
 import { createJevService } from '../../core/jev/evaluation-service.ts';
+import { localSources } from '../../core/jev/local-sources.ts';
 import { createThinkingProvider } from '../../core/jev/thinking-provider.ts';
 import { createUsageLog } from '../../core/jev/usage.ts';
 import {
@@ -45,11 +45,7 @@ export function registerEvaluation(container: DependencyContainer): void {
     return createJevService({
       config: () => from.resolve(CONFIG).current.gateway.jev,
       agent: (id) => from.resolve(AUTHORIZATION).agent(id),
-      sources: {
-        credentials: from.resolve(CREDENTIALS),
-        env,
-        storedLogin: async () => ((await hasStoredLogin(dataDir)) ? storedLoginFile(dataDir) : undefined),
-      },
+      sources: localSources({ credentials: from.resolve(CREDENTIALS), env, dataDir }),
       dispatcher: from.resolve(DISPATCHER),
       clock: { now: Date.now, elapsed: () => performance.now() },
       ids: randomUUID,
