@@ -19,7 +19,7 @@ import {
   workerMethods,
 } from './protocol.ts';
 
-/** Between two looks at whether a plugin still answers. */
+/** Longest time between two looks at whether a plugin still answers. */
 const PING_EVERY_MS = 1000;
 
 export interface SlotOptions {
@@ -58,7 +58,8 @@ export class Slot {
     serve(execution.capabilities, this.#methods(), guard);
     this.#caller = connect(execution.calls, workerMethods, guard);
     execution.ended.then((cause) => this.#finish(this.#lost(cause)));
-    this.#watch = setInterval(this.#pinger(), PING_EVERY_MS);
+    const every = Math.min(PING_EVERY_MS, options.unresponsiveMs / 4);
+    this.#watch = setInterval(this.#pinger(every), every);
     this.#watch.unref();
   }
 
@@ -155,14 +156,14 @@ export class Slot {
    * Asks for an answer now and then. A machine that is short of processors delays this side as well, so time in which the
    * host itself was late does not count against the plugin.
    */
-  #pinger(): () => void {
+  #pinger(everyMs: number): () => void {
     const { now, unresponsiveMs, pluginId } = this.#options;
     let silentMs = 0;
     let waiting = false;
     let lastTick = now();
     return () => {
       const at = now();
-      if (waiting) silentMs += Math.min(at - lastTick, PING_EVERY_MS);
+      if (waiting) silentMs += Math.min(at - lastTick, everyMs);
       lastTick = at;
       if (silentMs >= unresponsiveMs) {
         this.kill(new HostError('PLUGIN_UNRESPONSIVE', { plugin: pluginId, call: this.current(), ms: silentMs }));
