@@ -33,6 +33,17 @@ export interface TaskEvent {
   data: Record<string, unknown>;
 }
 
+export interface ReceiptView {
+  requestId: string;
+  revision: number;
+  status: 'running' | 'ended';
+  startedAt: number;
+  endedAt?: number;
+  outcome?: string;
+  code?: string;
+  mutations: { operationId: string; operation: string; recordedAt: number; outcome?: string }[];
+}
+
 export interface StatusReply {
   task?: TaskSnapshot;
   tasks?: TaskSnapshot[];
@@ -75,6 +86,8 @@ export interface TaskService {
   ): Promise<TaskSnapshot>;
   cancel(caller: Caller, cancel: { taskId: string; replacedByTaskId?: string }): Promise<TaskSnapshot>;
   control(caller: Caller, command: ControlCommand): Promise<TaskSnapshot>;
+  /** What was written about each run of a task, oldest first. */
+  receipts(caller: Caller, taskId: string): ReceiptView[];
   /** Events of the caller's conversation after the given id, then live ones, until the signal aborts. */
   events(caller: Caller, afterId: number, signal: AbortSignal): AsyncIterable<TaskEvent>;
   /** Settles running work (grace, then the watchdog's verdict) and closes. Remote sessions go on. */
