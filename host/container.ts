@@ -12,10 +12,10 @@ import { createAuthorization, LOCAL_OWNER } from '../core/authorization/authoriz
 import { PrivateNames, privateNamesIn } from '../core/credentials/private-names.ts';
 import { createRedactor } from '../core/credentials/redaction.ts';
 import { createCredentialResolver } from '../core/credentials/resolver.ts';
-import { hasStoredLogin, storedLoginFile } from '../core/credentials/stored-login.ts';
 import { jevPrivateNames } from '../core/jev/config.ts';
 import { createDecisionLog } from '../core/jev/decisions.ts';
 import { createJevService } from '../core/jev/evaluation-service.ts';
+import { localSources } from '../core/jev/local-sources.ts';
 import { createUsageLog } from '../core/jev/usage.ts';
 import { openLmdbStore } from '../core/store/lmdb-store.ts';
 import { noPlugins, noTasks } from './absent-rooms.ts';
@@ -90,12 +90,11 @@ export async function createHost(config: ConfigSource, options: HostOptions): Pr
     createJevService({
       config: () => config.current.gateway.jev,
       agent: (id) => from.resolve(AUTHORIZATION).agent(id),
-      sources: {
+      sources: localSources({
         credentials: from.resolve(CREDENTIALS),
         env: options.env,
-        storedLogin: async () =>
-          (await hasStoredLogin(options.dataDir)) ? storedLoginFile(options.dataDir) : undefined,
-      },
+        dataDir: options.dataDir,
+      }),
       dispatcher: from.resolve(DISPATCHER),
       clock: { now: Date.now, elapsed: () => performance.now() },
       ids: randomUUID,
@@ -122,6 +121,7 @@ export async function createHost(config: ConfigSource, options: HostOptions): Pr
         ...(options.port !== undefined && { port: options.port }),
       }),
       access,
+      store,
       sessions: from.resolve(SESSIONS),
       tickets: createTickets(access, { now: Date.now, randomBytes }),
       // The owner of the data directory may act as any of its keys, since it may also replace them.

@@ -20,6 +20,7 @@ const areas = [
   ['credentials', 'Credentials'],
   ['config', 'Configuration and input'],
   ['store', 'The store'],
+  ['cli', 'The command line'],
 ];
 
 const retryWords = {

@@ -6,6 +6,7 @@ import { createServer, type Server as HttpServer } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Server } from '@modelcontextprotocol/server';
 import { type FastifyInstance, fastify } from 'fastify';
+import type { Store } from '../../core/store/store.ts';
 import { refuse } from '../../sdk/contract/errors.ts';
 import type { Caller } from '../../sdk/contract/task.ts';
 import { type Sender, senderOf } from './authenticate.ts';
@@ -17,6 +18,7 @@ import { createMcpServer } from './mcp/server.ts';
 import { createRequestCounter } from './metrics.ts';
 import { checkOrigin, originRules } from './origin.ts';
 import type { ApiDeps } from './ports.ts';
+import { createQuestionAgenda } from './question-agenda.ts';
 import { createRateLimits } from './rate-limits.ts';
 import { sendRefusal } from './replies.ts';
 import { bindingRoutes } from './routes/bindings.ts';
@@ -48,6 +50,7 @@ export interface Api {
 export interface ApiOptions extends ApiDeps {
   /** Read at every request where it can change while the host runs. */
   config(): ApiConfig;
+  store: Store;
   sessions: Sessions;
   tickets: Tickets;
   /** Who the local owner is, from the header that names a key. */
@@ -132,7 +135,8 @@ export function createApi(options: ApiOptions): Api {
   });
   app.setNotFoundHandler(() => refuse('NOT_FOUND'));
 
-  const catalog = createCatalog(options);
+  const agenda = createQuestionAgenda({ store: options.store, tasks: options.tasks, now: options.now });
+  const catalog = createCatalog(options, agenda);
   const mcpDeps = { catalog, log, uuid: options.uuid, version: options.version };
   const mcp = mcpRoutes(
     app,

@@ -15,6 +15,9 @@ import manifest from './plugin.json' with { type: 'json' };
 import { createSession } from './session.ts';
 import { codeOf, Stop } from './stop.ts';
 
+/** Milliseconds within which a call in flight may still answer after a cancellation; the host gives the run five seconds. */
+const CANCEL_GRACE_MS = 3000;
+
 export default defineController(manifest, {
   async run(given, ctx) {
     const parsed = v.safeParse(BrowserRunInput, given);
@@ -27,8 +30,8 @@ export default defineController(manifest, {
     const input = parsed.output;
     const browser = remoteBrowser(ctx.tools, input.scope, {
       uuid: () => ctx.random.uuid(),
-      // When the run is cancelled, a call in flight is still waited for: its answer tells what happened on the page.
-      sleep: (ms) => ctx.clock.sleep(ms).catch(() => new Promise<never>(() => {})),
+      // A cancelled run still waits a little for a call in flight: its answer tells what happened on the page.
+      sleep: (ms) => ctx.clock.sleep(ms).catch(() => new Promise((resolve) => setTimeout(resolve, CANCEL_GRACE_MS))),
     });
     const session = createSession(input, ctx, browser);
     let end: Stop;

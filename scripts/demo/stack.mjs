@@ -72,6 +72,7 @@ export async function startStack({
   onShopRequest,
   configure = (config) => config,
   hostEnvironment = {},
+  runHost = (configFile) => startJevHost(['serve', '--config', configFile], { env: hostEnvironment }),
   evaluatorArgs = ['--engine', 'lexical'],
 }) {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -126,7 +127,7 @@ export async function startStack({
     });
     const configFile = join(folder, 'config.json');
     writeFileSync(configFile, JSON.stringify(config, null, 2), { mode: 0o600 });
-    const startHost = () => startJevHost(['serve', '--config', configFile], { env: hostEnvironment });
+    const startHost = () => runHost(configFile);
     const host = await startHost();
     const stack = { shop, evaluator, host, key, config, configFile, folder, startHost, stop };
     stops.push(() => stack.host.stop());

@@ -8,6 +8,7 @@ import { apiCodes } from './codes/api.ts';
 import { authorizationCodes } from './codes/authorization.ts';
 import { browserCodes } from './codes/browser.ts';
 import { browserRunCodes } from './codes/browser-run.ts';
+import { cliCodes } from './codes/cli.ts';
 import { configCodes } from './codes/config.ts';
 import { credentialCodes } from './codes/credentials.ts';
 import { jevCodes } from './codes/jev.ts';
@@ -37,6 +38,7 @@ export const codes = {
   ...apiCodes,
   ...authorizationCodes,
   ...browserCodes,
+  ...cliCodes,
   ...browserRunCodes,
   ...configCodes,
   ...credentialCodes,

@@ -69,6 +69,7 @@ export async function apiFixture(
   const api = createApi({
     config: () => section,
     access,
+    store,
     sessions: createSessions(store, { now: Date.now, uuid: randomUUID }),
     tickets: createTickets(access, { now: Date.now, randomBytes }),
     jev: {

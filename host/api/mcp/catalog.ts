@@ -1,8 +1,10 @@
 /** All tools of the endpoint, in one order that never varies with the connection. */
 import type { ApiDeps } from '../ports.ts';
+import type { QuestionAgenda } from '../question-agenda.ts';
 import { capabilitiesTool } from './capabilities-tool.ts';
 import { contributedTools } from './contributed-tools.ts';
 import { jevTool } from './jev-tool.ts';
+import { questionTool } from './question-tool.ts';
 import { taskTools } from './task-tools.ts';
 import type { Tool } from './tool.ts';
 
@@ -11,12 +13,16 @@ export interface Catalog {
   find(name: string): Tool | undefined;
 }
 
-export function createCatalog(deps: Pick<ApiDeps, 'tasks' | 'jev' | 'plugins' | 'now' | 'access'>): Catalog {
+export function createCatalog(
+  deps: Pick<ApiDeps, 'tasks' | 'jev' | 'plugins' | 'now' | 'access'>,
+  agenda: QuestionAgenda,
+): Catalog {
   const contributed = contributedTools(deps.plugins);
   const own: Tool[] = [
     jevTool(deps.jev, deps.access),
     capabilitiesTool(deps.tasks, () => list().map(({ description }) => description)),
-    ...taskTools(deps.tasks, deps.now),
+    ...taskTools(deps.tasks, agenda.status, deps.now),
+    questionTool(agenda),
   ];
   const names = new Set(own.map(({ description }) => description.name));
   function list(): Tool[] {

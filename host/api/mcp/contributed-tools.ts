@@ -30,7 +30,8 @@ function wrap(tool: ContributedTool & { pluginId: string }, plugins: Contributed
   const compile = (schema: Record<string, unknown>): Check => validator.getValidator(schema) as Check;
   const input = compile(tool.inputSchema);
   const output = compile(tool.outputSchema);
-  const { name, title, description, inputSchema, annotations } = tool;
+  const { name, title, description, annotations } = tool;
+  const inputSchema = withoutHeaders(tool.inputSchema) as Record<string, unknown>;
   return {
     description: {
       name,
@@ -52,6 +53,15 @@ function wrap(tool: ContributedTool & { pluginId: string }, plugins: Contributed
       return answer as Record<string, unknown>;
     },
   };
+}
+
+/** A plugin cannot ask clients to repeat an argument in an HTTP header, where proxies would log it. */
+function withoutHeaders(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(withoutHeaders);
+  if (schema === null || typeof schema !== 'object') return schema;
+  return Object.fromEntries(
+    Object.entries(schema).flatMap(([key, value]) => (key === 'x-mcp-header' ? [] : [[key, withoutHeaders(value)]])),
+  );
 }
 
 function inputProblem(schema: Record<string, unknown>, args: unknown, message: string | undefined): HostError {

@@ -19,8 +19,11 @@ import { defineTool, hints, type Tool } from './tool.ts';
 /** Milliseconds between news of a wait, for clients that asked for it. */
 const REPORT_MS = 5_000;
 
-/** @param now milliseconds of any clock that only grows. */
-export function taskTools(tasks: TaskService, now: () => number): Tool[] {
+/**
+ * @param status the service's own, with the agenda of questions applied.
+ * @param now milliseconds of any clock that only grows.
+ */
+export function taskTools(tasks: TaskService, status: TaskService['status'], now: () => number): Tool[] {
   return [
     defineTool({
       name: 'task_spawn',
@@ -50,7 +53,7 @@ export function taskTools(tasks: TaskService, now: () => number): Tool[] {
         const news = setInterval(() => report(Math.round(now() - started), 'waiting'), REPORT_MS);
         try {
           return {
-            ...(await tasks.status(
+            ...(await status(
               caller,
               {
                 ...(args.task_id !== undefined && { taskId: args.task_id.toLowerCase() }),
