@@ -11,7 +11,7 @@ import type { TaskRecord } from '../../core/receipts/task-record.ts';
 import { HostError, isHostError, refuse } from '../../sdk/contract/errors.ts';
 import type { Caller, Evidence } from '../../sdk/contract/task.ts';
 import { Observation, OperationStatus } from '../../sdk/devices/remote-browser-contract.ts';
-import { readReply } from '../../sdk/devices/remote-browser-reply.ts';
+import { isObject, readReply } from '../../sdk/devices/remote-browser-reply.ts';
 import type { Room } from './deps.ts';
 import type { RecordedResult } from './dispatcher.ts';
 import { isOpen } from './known-stops.ts';
@@ -124,7 +124,7 @@ async function inspect(
     within(ACQUIRE_TIMEOUT_MS),
   );
   const lease = readReply(acquired);
-  const token = lease.kind === 'value' ? lease.value.lease_token : undefined;
+  const token = lease.kind === 'value' ? leaseToken(lease.value) : undefined;
   if (typeof token !== 'string') refuse('BROWSER_INSPECTION_DENIED', {});
   const here = { ...scope, lease_token: token };
   try {
@@ -137,6 +137,11 @@ async function inspect(
     await tools.call('browser_task_release', args, AbortSignal.timeout(RELEASE_TIMEOUT_MS)).catch(() => {});
     await tools.close().catch(() => {});
   }
+}
+
+/** The token stands in the reply itself or, as with mutations, in its result. */
+function leaseToken(value: Record<string, unknown>): unknown {
+  return value.lease_token ?? (isObject(value.result) ? value.result.lease_token : undefined);
 }
 
 async function observe(

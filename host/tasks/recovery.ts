@@ -54,7 +54,7 @@ function interrupted(room: Room, current: TaskRecord): TaskChange {
     record,
     audit: 'task.interrupted',
     auditData: { code, open: mutations.filter(isOpen).length },
-    changes: ended && receipt.status === 'running' ? receipts.replace(ended, mutations, 'run.interrupted') : [],
+    changes: ended && receipt?.status === 'running' ? receipts.replace(ended, mutations, 'run.interrupted') : [],
     notices: [{ kind: 'settled', taskId, revision, text, code }],
     ...(dropped.length > 0
       ? { events: [{ type: 'task.command_queue_dropped', taskId, data: { count: dropped.length } }] }

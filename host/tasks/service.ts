@@ -86,10 +86,13 @@ export interface TaskService {
   ): Promise<TaskSnapshot>;
   cancel(caller: Caller, cancel: { taskId: string; replacedByTaskId?: string }): Promise<TaskSnapshot>;
   control(caller: Caller, command: ControlCommand): Promise<TaskSnapshot>;
-  /** What was written about each run of a task, oldest first. */
-  receipts(caller: Caller, taskId: string): ReceiptView[];
   /** Events of the caller's conversation after the given id, then live ones, until the signal aborts. */
   events(caller: Caller, afterId: number, signal: AbortSignal): AsyncIterable<TaskEvent>;
   /** Settles running work (grace, then the watchdog's verdict) and closes. Remote sessions go on. */
   stop(): Promise<void>;
+}
+
+export interface TaskReceipts {
+  /** What was written about each run of a task, oldest first. */
+  receipts(caller: Caller, taskId: string): Promise<ReceiptView[]>;
 }

@@ -10,7 +10,7 @@ import { createDispatcher } from './dispatcher.ts';
 import { createEventLog } from './event-log.ts';
 import { owned } from './ownership.ts';
 import { recover } from './recovery.ts';
-import type { TaskEvent, TaskService } from './service.ts';
+import type { TaskEvent, TaskReceipts, TaskService } from './service.ts';
 import { spawn } from './spawn.ts';
 import { status } from './status.ts';
 import { createTaskBook } from './task-book.ts';
@@ -22,7 +22,7 @@ export const DISCOVERY_PAGE = 25;
 /** Events that a reader takes from the store at once. */
 const EVENT_BATCH = 100;
 
-export function createTaskService(deps: TaskServiceDeps): TaskService {
+export function createTaskService(deps: TaskServiceDeps): TaskService & TaskReceipts {
   const room = createRoom(deps);
   const dispatcher = createDispatcher(room, async () => {});
 
@@ -60,7 +60,7 @@ export function createTaskService(deps: TaskServiceDeps): TaskService {
     cancel: (caller, request) => cancel(room, dispatcher, caller, request),
     control: () => refuse('ORCHESTRATION_DISABLED', {}),
 
-    receipts(caller, taskId) {
+    async receipts(caller, taskId) {
       owned(room, caller, taskId);
       return room.receipts
         .list(taskId)
