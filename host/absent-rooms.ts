@@ -1,6 +1,5 @@
 /** What stands in for a room that is switched off: every request is refused with a code, nothing is pretended. */
 import { refuse } from '../sdk/contract/errors.ts';
-import type { PluginHost } from './plugins/ports.ts';
 import type { TaskService } from './tasks/service.ts';
 
 const disabled = async (): Promise<never> => refuse('ORCHESTRATION_DISABLED');
@@ -20,17 +19,5 @@ export function noTasks(): TaskService {
     async *events(_caller, _afterId, signal) {
       if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
     },
-  };
-}
-
-export function noPlugins(): PluginHost {
-  return {
-    start: async () => [],
-    run: async (plugin) => refuse('PLUGIN_NOT_AVAILABLE', { plugin }),
-    controllerFor: () => undefined,
-    tools: () => [],
-    callContributed: async (plugin) => refuse('PLUGIN_NOT_AVAILABLE', { plugin }),
-    list: () => [],
-    stop: async () => undefined,
   };
 }

@@ -14,6 +14,7 @@ export interface Access {
   principal(principalId: string): Principal | undefined;
   /** Ids of the agents that exist now. */
   agents(): readonly string[];
+  agentName(agentId: string): { name?: string };
 }
 
 export interface Session {
@@ -75,6 +76,17 @@ export interface Bindings {
   remove(caller: Caller, bindingId: string): Promise<void>;
 }
 
+/** Across all principals; the route has checked that the caller may. */
+export interface Admin {
+  tasks(page: { limit: number; offset: number }): Promise<object>;
+  /** undefined when there is no such task. */
+  receipts(taskId: string): Promise<object | undefined>;
+  verifyAudit(head?: { seq: number; hash: string }): Promise<object>;
+  audit(page: { fromSeq: number; limit: number }): Promise<readonly object[]>;
+  plugins(): readonly object[];
+  approvePlugin(pluginId: string): Promise<object>;
+}
+
 export interface Health {
   /** False while the host starts, recovers or stops. */
   ready(): boolean;
@@ -96,6 +108,7 @@ export interface ApiDeps {
   tasks: TaskService;
   receipts?: Receipts;
   bindings?: Bindings;
+  admin?: Admin;
   plugins: ContributedTools;
   health: Health;
   log: Log;
