@@ -155,8 +155,9 @@ export function remoteBrowser(tools: ToolCaller, scope: BrowserScope, options: R
     async acquire() {
       const answer = await ask('browser_task_acquire', { ...scope, operation_id: options.uuid() });
       if (!answer.ok) return failed(answer);
-      const token = v.safeParse(Uuid, answer.value.lease_token);
-      if (answer.value.protocol_version !== 1 || !token.success) return { ok: false, code: 'INVALID_CONTRACT' };
+      const granted = isObject(answer.value.result) ? answer.value.result : answer.value;
+      const token = v.safeParse(Uuid, granted.lease_token);
+      if (granted.protocol_version !== 1 || !token.success) return { ok: false, code: 'INVALID_CONTRACT' };
       lease = token.output;
       return { ok: true, value: null };
     },
