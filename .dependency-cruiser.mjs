@@ -1,8 +1,9 @@
 /** The house's rule: which room may import which (docs/architecture.md). Anything not allowed here is an error. */
 const rooms = {
-  'core/store': [],
+  'core/store': ['sdk/contract'],
   'sdk/contract': [],
   'sdk/commands': [],
+  'sdk/programs': ['sdk/contract'],
   'core/credentials': ['sdk/contract'],
   'core/authorization': ['sdk/contract'],
   'core/receipts': ['core/store', 'sdk/contract'],
@@ -12,12 +13,14 @@ const rooms = {
   'sdk/testing': ['sdk', 'host/plugins'],
   'sdk/index.ts': ['sdk/(?!testing)'],
   plugins: ['sdk/(?!testing)'],
-  'host/config': ['core', 'sdk', 'host/[a-z/]+/config'],
+  // The one config file is composed of the rooms' own section schemas.
+  'host/config': ['core', 'sdk', 'host/(devices/)?[^/]+/config\\.ts$'],
   'host/plugins': ['core', 'sdk'],
   'host/tasks': ['core', 'sdk'],
   'host/connectors': ['core', 'sdk'],
   'host/api': ['host/tasks', 'core', 'sdk'],
   'host/devices': ['sdk/contract', 'sdk/devices', 'core/credentials', 'core/store'],
+  'host/programs': ['host/plugins', 'core', 'sdk'],
   'host/evaluator': ['sdk/contract'],
 };
 

@@ -12,11 +12,21 @@ export interface JevCaller {
   pluginId?: string;
 }
 
+export interface EvaluateOptions {
+  /** Aborts the evaluation and the request. */
+  signal?: AbortSignal;
+  /**
+   * Whether the caller itself still may ask: asked with every access check, so that a key that was taken away while the
+   * request was on its way gets no answer.
+   */
+  authorized?: () => boolean;
+}
+
 export interface JevService {
   /**
    * @throws a `JEV_…` HostError. Its details carry `status`, `retryAfter`, `resetAt` and `validationReason` where known.
    */
-  evaluate(request: JevRequest, caller: JevCaller, options?: { signal?: AbortSignal }): Promise<JevResult>;
+  evaluate(request: JevRequest, caller: JevCaller, options?: EvaluateOptions): Promise<JevResult>;
   /** Whether the agent may use Jev now (wire-contracts 5.1). */
   allowed(agentId: string): boolean;
 }

@@ -4,13 +4,20 @@
  * Each entry says in a sentence what happened, what is safe to do next, and whether trying again is safe. An area keeps
  * its own file under `codes/`; docs/errors.md is generated from this catalogue.
  */
+import { apiCodes } from './codes/api.ts';
 import { authorizationCodes } from './codes/authorization.ts';
 import { browserCodes } from './codes/browser.ts';
+import { browserRunCodes } from './codes/browser-run.ts';
+import { cliCodes } from './codes/cli.ts';
 import { configCodes } from './codes/config.ts';
+import { deviceCodes } from './codes/device.ts';
+import { credentialCodes } from './codes/credentials.ts';
 import { jevCodes } from './codes/jev.ts';
 import { pluginCodes } from './codes/plugin.ts';
+import { programCodes } from './codes/program.ts';
 import { storeCodes } from './codes/store.ts';
 import { taskCodes } from './codes/task.ts';
+import { thinkingCodes } from './codes/thinking.ts';
 
 /** Numbers and names that a sentence may use. Never credentials, page text or field values. */
 export type CodeDetails = Readonly<Record<string, string | number | boolean | undefined>>;
@@ -29,13 +36,20 @@ export interface CodeEntry {
 }
 
 export const codes = {
+  ...apiCodes,
   ...authorizationCodes,
   ...browserCodes,
+  ...cliCodes,
+  ...browserRunCodes,
   ...configCodes,
+  ...deviceCodes,
+  ...credentialCodes,
   ...jevCodes,
   ...pluginCodes,
+  ...programCodes,
   ...storeCodes,
   ...taskCodes,
+  ...thinkingCodes,
 } as const satisfies Record<string, CodeEntry>;
 
 export type Code = keyof typeof codes;

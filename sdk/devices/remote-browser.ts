@@ -155,6 +155,7 @@ export function remoteBrowser(tools: ToolCaller, scope: BrowserScope, options: R
     async acquire() {
       const answer = await ask('browser_task_acquire', { ...scope, operation_id: options.uuid() });
       if (!answer.ok) return failed(answer);
+      // Devices answer with the lease itself, or wrapped like every other mutation.
       const granted = isObject(answer.value.result) ? answer.value.result : answer.value;
       const token = v.safeParse(Uuid, granted.lease_token);
       if (granted.protocol_version !== 1 || !token.success) return { ok: false, code: 'INVALID_CONTRACT' };

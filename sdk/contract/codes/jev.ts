@@ -59,7 +59,8 @@ export const jevCodes = {
     retry: 'unsafe',
   },
   JEV_INVALID_RESPONSE: {
-    says: ({ reason }) => `The provider’s answer did not pass validation${reason ? ` (${reason})` : ''}.`,
+    says: ({ validationReason }) =>
+      `The provider’s answer did not pass validation${validationReason ? ` (${validationReason})` : ''}.`,
     next: 'Check that the endpoint speaks the structured evaluation contract.',
     retry: 'unsafe',
   },

@@ -11,6 +11,12 @@ export const storeCodes = {
     next: 'Start the newer version, or point this one at another data directory.',
     retry: 'useless',
   },
+  STORE_OLDER: {
+    says: ({ table, found, known }) =>
+      `The table "${table}" has schema ${found}, and this host (schema ${known}) has no way to read it.`,
+    next: 'Start the version that wrote the store, or point this one at another data directory.',
+    retry: 'useless',
+  },
   STORE_WRITE_FAILED: {
     says: 'A record could not be written to disk, so nothing was sent.',
     next: 'Free disk space or repair the data directory, then try again.',

@@ -3,7 +3,7 @@
  *
  * A request of a kind that the page had been making by itself before the input (polling) is not counted as its effect.
  */
-import type { Protocol } from '../chromium/protocol.ts';
+import type { EventListener, Protocol } from '../chromium/protocol.ts';
 
 /** Kinds of requests that can change what a page shows. */
 const COUNTED = new Set(['XHR', 'Fetch', 'Script', 'Stylesheet', 'Document']);
@@ -38,11 +38,11 @@ export class Activity {
   }
 
   follow(protocol: Protocol, session: string, mainId: () => string): void {
-    const on = (event: string, listener: (params: Record<string, never>) => void) => protocol.on(event, listener, session);
+    const on = (event: string, listener: EventListener) => protocol.on(event, listener, session);
     on('Network.requestWillBeSent', ({ requestId, type, request, frameId }) => {
       if (!COUNTED.has(type)) return;
-      if ((type as string) === 'Document' && frameId === mainId()) return;
-      const kind = kindOf((request as { method: string; url: string }).method, (request as { url: string }).url);
+      if (type === 'Document' && frameId === mainId()) return;
+      const kind = kindOf(request.method, request.url);
       if (this.#isHabit(kind)) return;
       this.#pending.set(requestId, kind);
     });
@@ -50,38 +50,34 @@ export class Activity {
       if (this.#pending.delete(requestId)) this.tell();
     };
     on('Network.loadingFinished', done);
-    on('Network.loadingFailed', (params) => {
-      const { requestId, canceled, errorText } = params as { requestId: string; canceled?: boolean; errorText: string };
+    on('Network.loadingFailed', ({ requestId, canceled, errorText }) => {
       const kind = this.#pending.get(requestId);
       if (kind && !canceled && this.failed.length < 10) this.failed.push(`${kind} ${errorText}`.slice(0, 200));
       done({ requestId });
     });
     on('Network.responseReceived', ({ requestId, response }) => {
       // A stream never ends; it is not something to wait for.
-      if ((response as { mimeType: string }).mimeType === 'text/event-stream') done({ requestId });
+      if (response.mimeType === 'text/event-stream') done({ requestId });
     });
   }
 
   /** Events of the tab's own session about its main document. */
   followNavigation(protocol: Protocol, session: string, mainId: () => string): void {
-    const on = (event: string, listener: (params: Record<string, never>) => void) => protocol.on(event, listener, session);
+    const on = (event: string, listener: EventListener) => protocol.on(event, listener, session);
     const starts = ({ frameId }: { frameId: string }) => {
       if (frameId !== mainId()) return;
       this.navigating = true;
       this.tell();
     };
-    on('Page.frameRequestedNavigation', (params) => {
-      const { disposition, url, frameId } = params as { disposition: string; url: string; frameId: string };
+    on('Page.frameRequestedNavigation', ({ disposition, url, frameId }) => {
       if (disposition === 'currentTab' && !url.startsWith('javascript:')) starts({ frameId });
     });
-    on('Page.frameStartedNavigating', (params) => {
-      const { navigationType, frameId } = params as { navigationType: string; frameId: string };
+    on('Page.frameStartedNavigating', ({ navigationType, frameId }) => {
       if (!/sameDocument/i.test(navigationType)) starts({ frameId });
     });
     on('Page.frameNavigated', ({ frame }) => {
-      const info = frame as { id: string; parentId?: string };
-      if (info.parentId !== undefined) return;
-      this.#mainId = info.id;
+      if (frame.parentId !== undefined) return;
+      this.#mainId = frame.id;
       this.navigating = false;
       this.parsed = false;
       this.loaded = false;

@@ -5,7 +5,7 @@
  * A world is found by its name, so the protocol's `Runtime` domain stays off: nothing of the page's console or errors has
  * to be carried, and a page cannot notice it.
  */
-import type { Protocol } from '../chromium/protocol.ts';
+import type { EventListener, Protocol } from '../chromium/protocol.ts';
 import { ProtocolError, SessionGone } from '../chromium/protocol.ts';
 import { stale } from '../refusal.ts';
 
@@ -61,19 +61,19 @@ export class Frames {
   async follow(session: string, parent?: string): Promise<void> {
     const { frameTree } = await this.#protocol.send('Page.getFrameTree', {}, session);
     this.#adopt(frameTree, session, parent);
-    const on = (event: string, listener: (params: Record<string, never>) => void) =>
+    const on = (event: string, listener: EventListener) =>
       this.#protocol.on(event, listener, session);
     on('Page.frameAttached', ({ frameId, parentFrameId }) => {
       if (!this.#frames.has(frameId)) this.#add(frameId, parentFrameId, session, '');
     });
-    on('Page.frameNavigated', ({ frame }) => this.#navigated(frame as FrameInfo, session));
+    on('Page.frameNavigated', ({ frame }) => this.#navigated(frame, session));
     on('Page.navigatedWithinDocument', ({ frameId, url }) => {
       const frame = this.#frames.get(frameId);
       if (frame) frame.url = url;
     });
     on('Page.frameDetached', ({ frameId, reason }) => {
       // A swap hands the frame to another process; its new session takes it over.
-      if ((reason as string) !== 'swap') this.#remove(frameId);
+      if (reason !== 'swap') this.#remove(frameId);
     });
   }
 

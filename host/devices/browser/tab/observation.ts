@@ -1,6 +1,7 @@
 /** Puts together one observation of a tab: its main document, its frames of other origins, or the dialog in front. */
 import type { Observation, ObservedElement } from '../../../../sdk/devices/remote-browser-contract.ts';
 import { Refusal, stale } from '../refusal.ts';
+import { cut } from '../text.ts';
 import type { Frame } from './frames.ts';
 import type { Dialog, ObservedFrames, Tab } from './tab.ts';
 
@@ -166,11 +167,4 @@ function observeDialog(tab: Tab, dialog: Dialog): Observation {
     navigation: { can_go_back: false, can_go_forward: false },
     notices: [{ kind: 'DIALOG', text: `The page shows a ${what} of the browser; it waits for an answer.` }, ...tab.notices.take()],
   };
-}
-
-export function cut(text: string, max: number): string {
-  const whole = text.isWellFormed?.() === false ? text.toWellFormed() : text;
-  if (whole.length <= max) return whole;
-  const last = whole.charCodeAt(max - 1);
-  return whole.slice(0, last >= 0xd800 && last <= 0xdbff ? max - 1 : max);
 }

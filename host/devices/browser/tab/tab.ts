@@ -4,7 +4,7 @@
  * Calls into the page never hang: a native dialog, a crash or a page that does not answer ends them with a name.
  */
 import type { Observation } from '../../../../sdk/devices/remote-browser-contract.ts';
-import type { Protocol } from '../chromium/protocol.ts';
+import type { EventListener, Protocol } from '../chromium/protocol.ts';
 import type { Navigation } from '../navigation/navigation.ts';
 import { Refusal } from '../refusal.ts';
 import { Activity } from './activity.ts';
@@ -78,7 +78,7 @@ export class Tab {
     return this.protocol.send(method, params, this.info.session);
   }
 
-  on(event: string, listener: (params: Record<string, never>) => void): () => void {
+  on(event: string, listener: EventListener): () => void {
     return this.protocol.on(event, listener, this.info.session);
   }
 
@@ -103,7 +103,7 @@ export class Tab {
   async #prepare(session: string): Promise<void> {
     const send = (method: string, params: Record<string, unknown> = {}) => this.protocol.send(method, params, session);
     this.activity.follow(this.protocol, session, () => this.frames.mainId);
-    this.protocol.on('Target.attachedToTarget', (params) => void this.#frameAttached(params as unknown as Attached), session);
+    this.protocol.on('Target.attachedToTarget', (params) => void this.#frameAttached(params), session);
     await Promise.all([
       send('Page.enable'),
       this.#navigation.guard(this, session),
@@ -130,12 +130,7 @@ export class Tab {
 
   #followDialogs(): void {
     this.on('Page.javascriptDialogOpening', (params) => {
-      const { type, message, defaultPrompt, url } = params as unknown as {
-        type: Dialog['kind'];
-        message: string;
-        defaultPrompt?: string;
-        url: string;
-      };
+      const { type, message, defaultPrompt, url } = params;
       this.dialog = { kind: type, message: message.slice(0, 8000), defaultText: defaultPrompt ?? '', url, text: defaultPrompt ?? '' };
       this.activity.tell();
     });

@@ -1,0 +1,274 @@
+/**
+ * The store on LMDB: the only file that calls it.
+ *
+ * A commit decides its conditions in memory and hands all its writes to LMDB as one batch, without waiting for LMDB's
+ * writer thread in between: one durable checkpoint then costs little more than one durable put. Two things make that
+ * sound. This process is the only writer (exclusive.ts), and a commit that depends on a key with a write still on its way
+ * waits for that write first, so conditions are only ever decided against what is on disk.
+ */
+import { chmodSync, mkdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Database, open, type RootDatabase } from 'lmdb';
+import { HostError, isHostError, refuse } from '../../sdk/contract/errors.ts';
+import { asChange, asCondition, asUnchanged, asWrite, type Unchanged, type Write } from './change.ts';
+import { type Exclusive, holdExclusively } from './exclusive.ts';
+import { decodeKey, encodeKey } from './key-encoding.ts';
+import { boundsOf } from './range.ts';
+import { decodeRecord, encodeRecord, encodeValue, versionOf } from './record-encoding.ts';
+import type { Change, Condition, Key, RangeOptions, Row, Store, Table, TableDefinition } from './store.ts';
+
+/** Layout of the whole store. A store with a greater number was written by a later host. */
+export const STORE_FORMAT = 1;
+const MAX_TABLES = 64;
+/** Row versions of one opening of the store; the opening's number is the upper part. */
+const VERSIONS_PER_OPENING = 2 ** 32;
+
+type Bytes = Database<Buffer, Buffer>;
+
+interface StoreMeta {
+  format: number;
+  openings: number;
+  /** The newest schema version written to each table. */
+  schemas: Record<string, number>;
+}
+
+export interface StoreHealth {
+  /** False after a damaged record was met: nothing is written on the strength of a store that has lost something. */
+  writable: boolean;
+  damaged: { table: string; key: Key }[];
+}
+
+export interface LmdbStore extends Store {
+  health(): StoreHealth;
+}
+
+export interface LmdbStoreOptions {
+  directory: string;
+  /** Refuse a second host on the same directory. Off only for a reader of a copy. */
+  exclusive?: boolean;
+  readOnly?: boolean;
+}
+
+/**
+ * @throws STORE_UNAVAILABLE when the directory cannot be used or another host uses it; STORE_NEWER for a store of a later
+ * version; STORE_DAMAGED when the file itself is cut short.
+ */
+export async function openLmdbStore({
+  directory,
+  exclusive = true,
+  readOnly = false,
+}: LmdbStoreOptions): Promise<LmdbStore> {
+  const lock = await prepare(directory, exclusive, readOnly);
+  try {
+    return createStore(openRoot(directory, readOnly), lock, readOnly);
+  } catch (error) {
+    await lock?.release();
+    throw isHostError(error) ? error : new HostError('STORE_UNAVAILABLE', { directory }, { cause: error });
+  }
+}
+
+async function prepare(directory: string, exclusive: boolean, readOnly: boolean): Promise<Exclusive | undefined> {
+  try {
+    if (!readOnly) mkdirSync(directory, { recursive: true, mode: 0o700 });
+    return exclusive ? await holdExclusively(directory) : undefined;
+  } catch (error) {
+    throw isHostError(error) ? error : new HostError('STORE_UNAVAILABLE', { directory }, { cause: error });
+  }
+}
+
+function openRoot(directory: string, readOnly: boolean): RootDatabase<Buffer, Buffer> {
+  const path = join(directory, 'store.mdb');
+  const root = open<Buffer, Buffer>({
+    path,
+    maxDbs: MAX_TABLES,
+    encoding: 'binary',
+    keyEncoding: 'binary',
+    readOnly,
+    // A commit resolves only after the disk has it, and a failed one leaves no rejection behind that nobody could handle.
+    overlappingSync: false,
+    eventTurnBatching: false,
+  });
+  if (!readOnly) chmodSync(path, 0o600);
+  const { lastPageNumber, pageSize } = root.getStats() as { lastPageNumber?: number; pageSize?: number };
+  if (lastPageNumber && pageSize && statSync(path).size < (lastPageNumber + 1) * pageSize) {
+    void root.close();
+    refuse('STORE_DAMAGED', { directory });
+  }
+  return root;
+}
+
+function createStore(root: RootDatabase<Buffer, Buffer>, lock: Exclusive | undefined, readOnly: boolean): LmdbStore {
+  const openTable = (name: string): Bytes => root.openDB({ name, encoding: 'binary', keyEncoding: 'binary' });
+  const meta = openMeta(openTable('meta'), readOnly);
+  const tables = new Map<string, Bytes>();
+  const pending = new Map<string, Promise<unknown>>();
+  const damaged: StoreHealth['damaged'] = [];
+  let version = meta.current().openings * VERSIONS_PER_OPENING;
+  let closing = false;
+
+  const bytesOf = (name: string): Bytes => tables.get(name) ?? refuse('STORE_UNAVAILABLE', { table: name });
+  const pendingName = ({ table, key }: Unchanged | Write) => `${table}\0${key.toString('latin1')}`;
+
+  function table<T>(definition: TableDefinition<T>): Table<T> {
+    const { name } = definition;
+    meta.admit(definition);
+    if (!tables.has(name)) tables.set(name, openTable(name));
+    const bytes = bytesOf(name);
+
+    const read = (key: Key, stored: Buffer): Row<T> => {
+      try {
+        return { key, ...decodeRecord(stored, definition) };
+      } catch (error) {
+        if (isHostError(error, 'STORE_DAMAGED')) damaged.push({ table: name, key });
+        throw error;
+      }
+    };
+
+    function* range(options: RangeOptions = {}): IterableIterator<Row<T>> {
+      for (const { key, value } of bytes.getRange(lmdbRange(options))) {
+        try {
+          yield read(decodeKey(Buffer.from(key)), value);
+        } catch (error) {
+          // The others stay readable; the damage is remembered, and nothing is written any more.
+          if (!isHostError(error, 'STORE_DAMAGED')) throw error;
+        }
+      }
+    }
+
+    const row = (key: Key): Row<T> | undefined => {
+      const stored = bytes.getBinary(encodeKey(key));
+      return stored && read(key, stored);
+    };
+
+    return {
+      row,
+      get: (key) => row(key)?.value,
+      range,
+      count: (prefix) =>
+        prefix
+          ? bytes.getKeysCount(lmdbRange({ prefix }))
+          : ((bytes.getStats() as { entryCount?: number }).entryCount ?? 0),
+      put: (key, value) => {
+        const text = encodeValue(value);
+        return asChange({
+          table: name,
+          key: encodeKey(key),
+          record: (at) => encodeRecord(text, definition.version, at),
+        });
+      },
+      remove: (key) => asChange({ table: name, key: encodeKey(key) }),
+      unchanged: (key, at) => asCondition({ table: name, key: encodeKey(key), version: at }),
+    };
+  }
+
+  async function commit(changes: readonly Change[], conditions: readonly Condition[] = []): Promise<boolean> {
+    const checks = conditions.map(asUnchanged);
+    for (;;) {
+      const awaited = checks.map((check) => pending.get(pendingName(check))).find((write) => write !== undefined);
+      if (!awaited) break;
+      await awaited;
+    }
+    if (closing || readOnly) refuse('STORE_UNAVAILABLE', {});
+    if (damaged.length > 0) refuse('STORE_DAMAGED', { table: damaged[0]?.table });
+    const holds = checks.every(({ table: name, key, version: expected }) => {
+      const stored = bytesOf(name).getBinary(key);
+      return (stored ? versionOf(stored) : 0) === expected;
+    });
+    if (!holds) return false;
+    if (changes.length > 0) await write(changes.map(asWrite));
+    return true;
+  }
+
+  /** Everything up to the call of `batch` happens in the turn that decided the conditions. */
+  async function write(writes: Write[]): Promise<void> {
+    const names = writes.map(pendingName);
+    const done = flush(writes);
+    const settled = done.catch(() => {});
+    for (const name of names) pending.set(name, settled);
+    try {
+      await done;
+    } finally {
+      for (const name of names) if (pending.get(name) === settled) pending.delete(name);
+    }
+  }
+
+  async function flush(writes: Write[]): Promise<void> {
+    const settled: Promise<unknown>[] = [];
+    try {
+      const writeAll = () => {
+        for (const { table: name, key, record } of writes) {
+          const bytes = bytesOf(name);
+          settled.push(record ? bytes.put(key, record(++version)) : bytes.remove(key));
+        }
+      };
+      const batch = writes.length > 1 ? root.batch(writeAll) : writeAll();
+      for (const one of settled) one.then(undefined, ignoreCommitError);
+      await batch;
+      await Promise.all(settled);
+    } catch (error) {
+      ignoreCommitError(error);
+      throw new HostError('STORE_WRITE_FAILED', {}, { cause: error });
+    }
+  }
+
+  return {
+    table,
+    commit,
+    async backup(directory) {
+      mkdirSync(directory, { recursive: true, mode: 0o700 });
+      const path = join(directory, 'store.mdb');
+      await root.backup(path, true);
+      chmodSync(path, 0o600);
+    },
+    async close() {
+      closing = true;
+      await Promise.all(pending.values());
+      await root.close();
+      await lock?.release();
+    },
+    health: () => ({ writable: !readOnly && damaged.length === 0, damaged: [...damaged] }),
+  };
+}
+
+/** LMDB hands the disk's error over in a promise of its own, which must not count as unhandled. */
+function ignoreCommitError(error: unknown): void {
+  const cause = (error as { commitError?: unknown } | undefined)?.commitError;
+  if (cause instanceof Promise) cause.catch(() => {});
+}
+
+/** LMDB walks a reversed range from its upper end; the upper end stays excluded and the lower included. */
+function lmdbRange(options: RangeOptions) {
+  const { start, end } = boundsOf(options);
+  const limit = options.limit === undefined ? {} : { limit: options.limit };
+  return options.reverse
+    ? { start: end, end: start, reverse: true, exclusiveStart: true, inclusiveEnd: true, ...limit }
+    : { start, end, ...limit };
+}
+
+const META_TABLE = { name: 'meta', version: 1 };
+const META_KEY = encodeKey(['store']);
+
+function openMeta(bytes: Bytes, readOnly: boolean) {
+  const stored = bytes.getBinary(META_KEY);
+  const found: StoreMeta = stored
+    ? decodeRecord<StoreMeta>(stored, META_TABLE).value
+    : { format: STORE_FORMAT, openings: 0, schemas: {} };
+  if (found.format > STORE_FORMAT) refuse('STORE_NEWER', { found: found.format, known: STORE_FORMAT });
+  let meta = found;
+  const save = (next: StoreMeta) => {
+    meta = next;
+    if (!readOnly) bytes.putSync(META_KEY, encodeRecord(encodeValue(meta), META_TABLE.version, meta.openings));
+  };
+  save({ ...found, openings: found.openings + 1 });
+
+  return {
+    current: () => meta,
+    /** Refuses a table whose records a later host wrote, and an older one that nobody knows how to read. */
+    admit<T>({ name, version, migrate }: TableDefinition<T>) {
+      const written = meta.schemas[name] ?? version;
+      if (written > version) refuse('STORE_NEWER', { table: name, found: written, known: version });
+      if (written < version && !migrate) refuse('STORE_OLDER', { table: name, found: written, known: version });
+      if (meta.schemas[name] !== version) save({ ...meta, schemas: { ...meta.schemas, [name]: version } });
+    },
+  };
+}

@@ -1,0 +1,136 @@
+/** An agent's goal, carried on action by action until it is reached, blocked or out of budget (wire-contracts 3.2). */
+import type { JevAsset } from '../../sdk/contract/jev.ts';
+import { type Offer, offerTargets } from './candidates.ts';
+import { settleCompletion } from './completion.ts';
+import { type Decision, readDecision } from './decision.ts';
+import { actOn, blocked, labelOf, type Run, scroll, wait, waitingForInput } from './execution.ts';
+import { suppliedFor, suppliedInView } from './field-text.ts';
+import type { Observation } from './observation.ts';
+import { filled, firstPage } from './opening.ts';
+import { judge } from './policy.ts';
+import { createProgress } from './progress.ts';
+import { askForDecision } from './questions.ts';
+import { pictureOf } from './screenshot.ts';
+import type { Session } from './session.ts';
+import { Stop } from './stop.ts';
+import { acceptsConsent, belongsToCaptcha, goalCoversConsent, wallInTheWay } from './walls.ts';
+
+export async function runGoal(session: Session): Promise<Stop> {
+  const { input } = session;
+  const run: Run = {
+    session,
+    progress: createProgress(),
+    fields: [...input.fields],
+    mayConsent: goalCoversConsent(input.goal),
+    blockedRetries: 0,
+  };
+  let page = await firstPage(session);
+  for (;;) {
+    session.check();
+    page = await filled(session, page);
+    const end = await cycle(run, page);
+    if (end instanceof Stop) return end;
+    page = end;
+  }
+}
+
+/** One decision and what follows from it. @returns the next page, or the end. */
+async function cycle(run: Run, seen: Observation): Promise<Observation | Stop> {
+  const { session, progress } = run;
+  const wall = wallInTheWay(seen);
+  if (wall) return new Stop(wall);
+  const { page, screenshot } = session.input.images ? await pictureOf(session, seen) : { page: seen };
+  progress.at(page.url);
+  const offer = offerTargets(page, {
+    goal: session.input.goal,
+    exhausted: (element) => {
+      const value = suppliedFor(element, run.fields, page);
+      return progress.exhausted(element, typeof value === 'object' ? value.text : undefined);
+    },
+    withheld: (element) => belongsToCaptcha(element) || (!run.mayConsent && acceptsConsent(element)),
+  });
+  const decision = await decide(run, page, offer, screenshot);
+  if (decision instanceof Stop) return decision;
+  delete run.recovery;
+  const { input, counts } = session;
+  const verdict = judge(decision, {
+    operationConfidence: input.operationConfidence,
+    targetConfidence: input.targetConfidence,
+    sessionStart: input.sessionStart && session.lastConfirmedAction === undefined,
+    steps: counts.steps,
+    maxSteps: input.maxSteps,
+  });
+  if ('stop' in verdict) return new Stop(verdict.stop);
+  if ('ready' in verdict) return waitingForInput({ done: false, reason: 'SESSION_READY' });
+  if ('done' in verdict) return settleCompletion(session, progress);
+  if ('blocked' in verdict) return blocked(run, page);
+  run.blockedRetries = 0;
+  if ('wait' in verdict) return wait(run, page);
+  if ('scroll' in verdict) return scroll(run, page, verdict.scroll);
+  if ('act' in verdict) return actOn(run, page, verdict.act);
+  return new Stop('INVALID_DECISION');
+}
+
+async function decide(run: Run, page: Observation, offer: Offer, screenshot?: JevAsset): Promise<Decision | Stop> {
+  const { session, progress, fields } = run;
+  const { input, ctx, trace, counts } = session;
+  const first = input.sessionStart && counts.evaluations === 0;
+  const asked = askForDecision({
+    goal: input.goal,
+    ...(input.guidance === undefined ? {} : { guidance: input.guidance }),
+    ...(input.interactionContext === undefined ? {} : { previousInteraction: input.interactionContext }),
+    supplied: suppliedInView(fields, page),
+    page,
+    offer,
+    recent: progress.recent(),
+    earlier: progress.earlier(),
+    ...(run.recovery === undefined ? {} : { recovery: run.recovery }),
+    ...(screenshot && { screenshot }),
+    ...(first ? { extraOperations: firstDecisionOperations } : {}),
+  });
+  if ('refused' in asked) return new Stop(asked.refused);
+  const from = ctx.clock.now();
+  // The lease is renewed beside the decision: both are needed before anything is sent, neither needs the other.
+  const [result] = await Promise.all([session.evaluate(asked.request), session.renew()]);
+  const decision = readDecision(asked.request, offer, result);
+  const decision_ms = ctx.clock.now() - from;
+  const offered = { CLICK: offer.CLICK.length, TYPE_TEXT: offer.TYPE_TEXT.length, SELECT: offer.SELECT.length };
+  if ('refused' in decision) {
+    trace.add('decision', { refused: decision.refused, detail: decision.detail, offered, ms: decision_ms });
+    return new Stop(decision.refused);
+  }
+  const { operation, target } = decision;
+  trace.add('decision', {
+    request: result.requestId,
+    offered,
+    operations: Object.keys((asked.request.questions.operation as { criteria: object }).criteria).length,
+    operation: operation.key,
+    operation_probability: operation.probability,
+    operation_confidence: operation.confidence,
+    target: target?.choice.key,
+    target_probability: target?.choice.probability,
+    target_confidence: target?.choice.confidence,
+    ms: decision_ms,
+  });
+  session.tell({
+    phase: 'decided',
+    requestId: result.requestId,
+    model: result.model,
+    operation: operation.key,
+    decision_ms,
+    operation_probability: operation.probability,
+    operation_confidence: operation.confidence,
+    ...(target && {
+      label: labelOf(target.target),
+      target_probability: target.choice.probability,
+      target_confidence: target.choice.confidence,
+    }),
+  });
+  return decision;
+}
+
+/** Offered to the first decision on the words that opened a session: they may hold no task yet (DECISIONS 3). */
+const firstDecisionOperations = {
+  READ_REQUEST: 'The words only ask about what is shown; nothing is to be done on the page.',
+  UNCLEAR: 'The words name nothing that could be done, such as a request to open a session and wait.',
+};

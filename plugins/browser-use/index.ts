@@ -1,0 +1,49 @@
+/**
+ * Browser Use: carries out a goal in one approved browser tab, one small typed decision at a time.
+ *
+ * It holds no authority of its own. What it may do is what the run's context offers; what it claims is advice that the
+ * host checks against its receipts.
+ */
+import * as v from 'valibot';
+import { BrowserRunInput } from '../../sdk/contract/browser-run.ts';
+import { HostError } from '../../sdk/contract/errors.ts';
+import { remoteBrowser } from '../../sdk/devices/remote-browser.ts';
+import { defineController } from '../../sdk/plugin/define.ts';
+import { runGoal } from './goal.ts';
+import { checked, resultOf } from './outcome.ts';
+import manifest from './plugin.json' with { type: 'json' };
+import { createSession } from './session.ts';
+import { codeOf, Stop } from './stop.ts';
+
+/** Milliseconds within which a call in flight may still answer after a cancellation; the host gives the run five seconds. */
+const CANCEL_GRACE_MS = 3000;
+
+export default defineController(manifest, {
+  async run(given, ctx) {
+    const parsed = v.safeParse(BrowserRunInput, given);
+    if (!parsed.success) {
+      throw new HostError('INVALID_INPUT', {
+        path: v.getDotPath(parsed.issues[0]) ?? '',
+        problem: parsed.issues[0].message,
+      });
+    }
+    const input = parsed.output;
+    const browser = remoteBrowser(ctx.tools, input.scope, {
+      uuid: () => ctx.random.uuid(),
+      // A cancelled run still waits a little for a call in flight: its answer tells what happened on the page.
+      sleep: (ms) => ctx.clock.sleep(ms).catch(() => new Promise((resolve) => setTimeout(resolve, CANCEL_GRACE_MS))),
+    });
+    const session = createSession(input, ctx, browser);
+    let end: Stop;
+    try {
+      await session.acquire();
+      end = await runGoal(session);
+    } catch (error) {
+      end = error instanceof Stop ? error : new Stop(codeOf(error) ?? 'ADAPTER_FAILURE');
+      if (!(error instanceof Stop)) ctx.log.error(`The run failed: ${String(error).slice(0, 200)}`);
+    } finally {
+      await session.release();
+    }
+    return checked(resultOf(session, end));
+  },
+});

@@ -1,0 +1,42 @@
+/** A failed evaluation in the words that programs know. Never a body, a header or an address of the provider. */
+import { type Code, type HostError, isCode } from '../../sdk/index.ts';
+import { programError, sentenceOf } from '../../sdk/programs/program-error.ts';
+
+const unavailable = 'Jev credentials unavailable: set TYPESAFE_API_KEY or configure jev.credentialCommand';
+
+const sentences: Partial<Record<Code, string>> = {
+  JEV_CANCELLED: 'Jev request cancelled or timed out',
+  JEV_DEADLINE_EXCEEDED: 'Jev request cancelled or timed out',
+  JEV_PROVIDER_UNAVAILABLE: 'Jev network request failed',
+  JEV_INVALID_RESPONSE: 'TypeSafe returned an invalid typed response',
+  JEV_AUTHENTICATION_FAILED: unavailable,
+  JEV_INVALID_CONFIG: unavailable,
+};
+
+/** Statuses at which asking again at once makes it worse. */
+const SLOW_DOWN = [429, 529];
+
+/** What the program sees for a rejected `jev.evaluate`. The status is the provider's, where one came. */
+export function jevFailure(error: unknown): HostError {
+  const { code, details } = parts(error);
+  const status = details.status;
+  if (typeof status === 'number') {
+    const hint = SLOW_DOWN.includes(status) ? ': rate limited; back off before retrying' : '';
+    return programError('PROGRAM_CALL_FAILED', `TypeSafe HTTP ${status}${hint}`);
+  }
+  if (code === 'JEV_RATE_LIMITED')
+    return programError('PROGRAM_CALL_FAILED', 'Jev rate limited; back off before retrying');
+  const sentence = code && sentences[code];
+  return programError('PROGRAM_CALL_FAILED', sentence ?? (code ? `${code}: ${sentenceOf(error)}` : unknownFailure));
+}
+
+const unknownFailure = 'Jev network request failed';
+
+function parts(error: unknown): { code?: Code; details: Record<string, unknown> } {
+  if (typeof error !== 'object' || error === null) return { details: {} };
+  const { code, details } = error as { code?: unknown; details?: unknown };
+  return {
+    ...(isCode(code) ? { code } : {}),
+    details: typeof details === 'object' && details !== null ? (details as Record<string, unknown>) : {},
+  };
+}
