@@ -100,11 +100,21 @@ export class Browser {
     protocol.on('Target.targetCreated', ({ targetInfo }) => this.#appeared(targetInfo));
     protocol.on('Target.targetInfoChanged', ({ targetInfo }) => this.#appeared(targetInfo));
     protocol.on('Target.targetDestroyed', ({ targetId }) => this.#gone(targetId));
-    await protocol.send('Target.setDiscoverTargets', { discover: true, filter: [{ type: 'page', exclude: false }, { exclude: true }] });
+    await protocol.send('Target.setDiscoverTargets', {
+      discover: true,
+      filter: [{ type: 'page', exclude: false }, { exclude: true }],
+    });
     if (this.#targets.size === 0) await protocol.send('Target.createTarget', { url: 'about:blank' });
   }
 
-  #appeared(info: { targetId: string; type: string; title: string; url: string; openerId?: string; openerFrameId?: string }): void {
+  #appeared(info: {
+    targetId: string;
+    type: string;
+    title: string;
+    url: string;
+    openerId?: string;
+    openerFrameId?: string;
+  }): void {
     if (info.type !== 'page' || info.url.startsWith('devtools://')) return;
     const known = this.#targets.get(info.targetId);
     if (known) {
@@ -119,7 +129,9 @@ export class Browser {
       url: info.url,
       opened: info.openerId !== undefined || info.openerFrameId !== undefined,
     });
-    void opener?.tab?.then((tab) => tab.notices.add('NEW_WINDOW', 'The page opened another window; it is outside of this task.'));
+    void opener?.tab?.then((tab) =>
+      tab.notices.add('NEW_WINDOW', 'The page opened another window; it is outside of this task.'),
+    );
   }
 
   #gone(targetId: string): void {
@@ -130,7 +142,12 @@ export class Browser {
   }
 
   tabs(): TabSummary[] {
-    return [...this.#targets.values()].map(({ tabId, title, url, opened }) => ({ id: tabId, title: title || url, url, opened }));
+    return [...this.#targets.values()].map(({ tabId, title, url, opened }) => ({
+      id: tabId,
+      title: title || url,
+      url,
+      opened,
+    }));
   }
 
   /** The tab, ready to be worked. @throws Refusal TAB_CLOSED. */
@@ -151,7 +168,13 @@ export class Browser {
   async #open(targetId: string, tabId: string): Promise<Tab> {
     const { protocol } = this.#chromium ?? refuse('DEVICE_CHROMIUM_FAILED', { problem: 'it is not running' });
     const { sessionId } = await protocol.send('Target.attachToTarget', { targetId, flatten: true });
-    const tab = new Tab(protocol, { targetId, tabId, session: sessionId }, await pageScript(), this.#options.now, this.navigation);
+    const tab = new Tab(
+      protocol,
+      { targetId, tabId, session: sessionId },
+      await pageScript(),
+      this.#options.now,
+      this.navigation,
+    );
     await tab.open();
     return tab;
   }

@@ -27,7 +27,10 @@ export type NavigationRules = v.InferOutput<typeof NavigationRules>;
 
 const LoopbackHttp = v.pipe(
   v.string(),
-  v.regex(/^https?:\/\/(?:127(?:\.\d{1,3}){3}|localhost|\[::1\])(?::\d{1,5})?\/?$/, 'a debugging address on this machine'),
+  v.regex(
+    /^https?:\/\/(?:127(?:\.\d{1,3}){3}|localhost|\[::1\])(?::\d{1,5})?\/?$/,
+    'a debugging address on this machine',
+  ),
 );
 
 export const BrowserDeviceConfig = v.strictObject({
@@ -43,7 +46,9 @@ export const BrowserDeviceConfig = v.strictObject({
   approve: v.optional(v.picklist(['owner', 'always']), 'owner'),
   navigation: v.optional(NavigationRules, { allow: [], deny: [], only: false }),
   /** `http://host:port`, `socks5://host:port` or `direct`; the system's settings otherwise. Without credentials. */
-  proxy: v.optional(v.pipe(v.string(), v.regex(/^(?:direct|(?:https?|socks5):\/\/[A-Za-z0-9_.-]+(?::\d{1,5})?)$/, 'a proxy address'))),
+  proxy: v.optional(
+    v.pipe(v.string(), v.regex(/^(?:direct|(?:https?|socks5):\/\/[A-Za-z0-9_.-]+(?::\d{1,5})?)$/, 'a proxy address')),
+  ),
   /** Memory that Chromium and its pages may take together before the device starts it anew. */
   memoryMb: v.optional(v.pipe(v.number(), v.integer(), v.minValue(256), v.maxValue(1_000_000)), 4096),
 });

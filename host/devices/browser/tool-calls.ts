@@ -5,23 +5,23 @@
  * before its record does.
  */
 import * as v from 'valibot';
-import type { Browser } from './browser.ts';
-import { click } from './acting/click.ts';
 import type { Acted, ActionContext } from './acting/action.ts';
+import { click } from './acting/click.ts';
 import { history, navigate } from './acting/navigate.ts';
 import { keypress, scroll, select } from './acting/others.ts';
 import { type } from './acting/type.ts';
+import type { Browser } from './browser.ts';
+import { ChromiumGone, ProtocolError, SessionGone } from './chromium/protocol.ts';
 import type { Grants } from './records/grants.ts';
 import type { Leases } from './records/leases.ts';
 import type { OpenOperation, Operations } from './records/operations.ts';
 import { Refusal } from './refusal.ts';
+import { changesSince, remember } from './tab/difference.ts';
 import { observe } from './tab/observation.ts';
+import { screenshot } from './tab/screenshot.ts';
 import { settle } from './tab/settle.ts';
 import type { Tab } from './tab/tab.ts';
 import { isToolName, type ToolArguments, type ToolName, toolArguments } from './tools.ts';
-import { ChromiumGone, ProtocolError, SessionGone } from './chromium/protocol.ts';
-import { screenshot } from './tab/screenshot.ts';
-import { changesSince, remember } from './tab/difference.ts';
 
 export interface ToolCallDependencies {
   browser: Browser;
@@ -35,7 +35,14 @@ export interface ToolCallReply {
   isError: boolean;
 }
 
-type Mutation = 'page_click' | 'page_type' | 'page_select' | 'page_scroll' | 'page_keypress' | 'tab_history' | 'tab_navigate';
+type Mutation =
+  | 'page_click'
+  | 'page_type'
+  | 'page_select'
+  | 'page_scroll'
+  | 'page_keypress'
+  | 'tab_history'
+  | 'tab_navigate';
 
 export class ToolCalls {
   readonly #deps: ToolCallDependencies;
@@ -56,7 +63,11 @@ export class ToolCalls {
     }
   }
 
-  async #dispatch(name: ToolName, args: ToolArguments<ToolName>, signal?: AbortSignal): Promise<Record<string, unknown>> {
+  async #dispatch(
+    name: ToolName,
+    args: ToolArguments<ToolName>,
+    signal?: AbortSignal,
+  ): Promise<Record<string, unknown>> {
     switch (name) {
       case 'browser_task_acquire':
       case 'browser_task_renew':
@@ -231,7 +242,9 @@ function replayed(operations: Operations, id: string): Record<string, unknown> {
 
 function invalidInput(issue: v.BaseIssue<unknown> | undefined): Refusal {
   const path = issue ? v.getDotPath(issue) : null;
-  return new Refusal('INVALID_INPUT', { facts: { message: `${path ?? 'arguments'}: ${issue?.message ?? 'not valid'}` } });
+  return new Refusal('INVALID_INPUT', {
+    facts: { message: `${path ?? 'arguments'}: ${issue?.message ?? 'not valid'}` },
+  });
 }
 
 function asRefusal(error: unknown): Refusal {
@@ -240,5 +253,8 @@ function asRefusal(error: unknown): Refusal {
   if (error instanceof SessionGone) return new Refusal('TAB_CLOSED', { executed: true });
   const code = (error as { code?: unknown }).code;
   if (typeof code === 'string' && /^[A-Z][A-Z_0-9]{2,80}$/.test(code)) return new Refusal(code);
-  return new Refusal('DEVICE_FAILURE', { executed: true, facts: error instanceof ProtocolError ? { method: error.method } : {} });
+  return new Refusal('DEVICE_FAILURE', {
+    executed: true,
+    facts: error instanceof ProtocolError ? { method: error.method } : {},
+  });
 }

@@ -3,7 +3,8 @@ import type { CodeEntry } from '../codes.ts';
 /** Stops and refusals of device servers. */
 export const deviceCodes = {
   DEVICE_CHROMIUM_MISSING: {
-    says: ({ path }) => (path ? `There is no Chromium at ${path}.` : 'No Chromium or Chrome was found on this machine.'),
+    says: ({ path }) =>
+      path ? `There is no Chromium at ${path}.` : 'No Chromium or Chrome was found on this machine.',
     next: 'Install the package `chromium`, or name the program in `devices.browser.executable`.',
     retry: 'safe',
   },

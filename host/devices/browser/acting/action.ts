@@ -1,6 +1,7 @@
 /** What every action of the device has in common: it looks, says that it is about to send, sends, and tells what it knows. */
-import type { Tab } from '../tab/tab.ts';
+
 import { Refusal } from '../refusal.ts';
+import type { Tab } from '../tab/tab.ts';
 
 export interface ActionContext {
   tab: Tab;
@@ -23,7 +24,10 @@ export interface Acted {
 /** The page did not confirm that it handled the input. With a dialog open that is an effect; otherwise nobody knows. */
 export function assertHandled(tab: Tab, handled: boolean): void {
   if (handled || tab.dialog) return;
-  throw new Refusal('OUTCOME_UNKNOWN', { executed: true, cause: tab.crashed ? 'PAGE_CRASHED' : tab.closed ? 'TAB_CLOSED' : 'PAGE_UNRESPONSIVE' });
+  throw new Refusal('OUTCOME_UNKNOWN', {
+    executed: true,
+    cause: tab.crashed ? 'PAGE_CRASHED' : tab.closed ? 'TAB_CLOSED' : 'PAGE_UNRESPONSIVE',
+  });
 }
 
 export function framesOf(tab: Tab, frameId: string): string[] {

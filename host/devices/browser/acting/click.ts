@@ -7,7 +7,10 @@ import { answerDialog } from './dialog.ts';
 import { type Point, press } from './pointer.ts';
 import { type Aim, assertTaken, dialogOf, locate, quoted, type Refused, throughFrames } from './target.ts';
 
-export async function click(context: ActionContext, { ref, generation }: { ref: string; generation: string }): Promise<Acted> {
+export async function click(
+  context: ActionContext,
+  { ref, generation }: { ref: string; generation: string },
+): Promise<Acted> {
   const { tab } = context;
   const dialog = dialogOf(tab, generation);
   if (dialog) return answerDialog(context, dialog, ref);
@@ -25,7 +28,8 @@ export async function pressOn(tab: Tab, frame: Frame, point: Point): Promise<voi
   const handled = await press(tab, point);
   assertHandled(tab, handled);
   const outcome = await landed(tab, frame);
-  if (outcome && !outcome.landed && outcome.by !== undefined) throw stale('TARGET_OBSCURED', { obscured_by: outcome.by });
+  if (outcome && !outcome.landed && outcome.by !== undefined)
+    throw stale('TARGET_OBSCURED', { obscured_by: outcome.by });
 }
 
 /** @returns nothing when the press led away from the page or opened a dialog: then it certainly reached something of it. */

@@ -11,14 +11,22 @@ export async function answerDialog({ tab, dispatching }: ActionContext, dialog: 
   if (ref === 'dialog-dismiss' && dialog.kind === 'alert') throw stale('TARGET_GONE');
   await dispatching();
   const accept = ref === 'dialog-accept';
-  await tab.send('Page.handleJavaScriptDialog', { accept, ...(accept && dialog.kind === 'prompt' ? { promptText: dialog.text } : {}) });
+  await tab.send('Page.handleJavaScriptDialog', {
+    accept,
+    ...(accept && dialog.kind === 'prompt' ? { promptText: dialog.text } : {}),
+  });
   const closed = await tab.activity.until(() => tab.dialog !== dialog, CLOSE_MS);
   if (!closed) throw new Refusal('OUTCOME_UNKNOWN', { executed: true, cause: 'PAGE_UNRESPONSIVE' });
   return { result: { completed_action: accept ? 'DIALOG_ACCEPTED' : 'DIALOG_DISMISSED' }, frames: [tab.frames.mainId] };
 }
 
 /** Text for a prompt is kept here until the prompt is accepted; the page learns nothing before. */
-export async function fillDialog({ dispatching }: ActionContext, dialog: Dialog, ref: string, text: string): Promise<Acted> {
+export async function fillDialog(
+  { dispatching }: ActionContext,
+  dialog: Dialog,
+  ref: string,
+  text: string,
+): Promise<Acted> {
   if (ref !== 'dialog-text' || dialog.kind !== 'prompt') throw stale('DIALOG_OPENED');
   await dispatching();
   dialog.text = text;

@@ -49,7 +49,8 @@ export function typeText(tab: Tab, text: string, options: { multiline: boolean; 
     else if (index > 0) sent.push(tab.send('Input.insertText', { text: ' ' }));
     for (const run of line.matchAll(/[\x20-\x7e]+|[^\x20-\x7e]+/g)) {
       const part = run[0];
-      if (asKeys && part.charCodeAt(0) <= 0x7e) for (const character of part) sent.push(...stroke(tab, characterKey(character)));
+      if (asKeys && part.charCodeAt(0) <= 0x7e)
+        for (const character of part) sent.push(...stroke(tab, characterKey(character)));
       else sent.push(tab.send('Input.insertText', { text: part }));
     }
   }
@@ -88,7 +89,13 @@ function characterKey(character: string): Key {
     const upper = character.toUpperCase();
     return { key: character, code: `Key${upper}`, windowsVirtualKeyCode: upper.charCodeAt(0), text: character };
   }
-  if (/\d/.test(character)) return { key: character, code: `Digit${character}`, windowsVirtualKeyCode: character.charCodeAt(0), text: character };
+  if (/\d/.test(character))
+    return {
+      key: character,
+      code: `Digit${character}`,
+      windowsVirtualKeyCode: character.charCodeAt(0),
+      text: character,
+    };
   const [code, keyCode] = SIGNS[character] ?? ['', 0];
   return { key: character, code, windowsVirtualKeyCode: keyCode, text: character };
 }

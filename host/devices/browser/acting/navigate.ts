@@ -1,6 +1,7 @@
 /** `tab_navigate` and `tab_history`. */
-import { Refusal } from '../refusal.ts';
+
 import type { Navigation } from '../navigation/navigation.ts';
+import { Refusal } from '../refusal.ts';
 import { type Acted, type ActionContext, assertHandled } from './action.ts';
 import { assertReady } from './target.ts';
 
@@ -29,7 +30,8 @@ export async function navigate(context: ActionContext, args: { url: string }, na
   }
   const blocked = navigation.blocked(tab);
   const failed: string | undefined = answer.errorText;
-  if (answer.loaderId && !failed) await tab.activity.until(() => tab.activity.documents > documents || tab.interrupted, ANSWER_MS);
+  if (answer.loaderId && !failed)
+    await tab.activity.until(() => tab.activity.documents > documents || tab.interrupted, ANSWER_MS);
   return {
     result: {
       completed_action: 'NAVIGATE',
@@ -40,7 +42,10 @@ export async function navigate(context: ActionContext, args: { url: string }, na
   };
 }
 
-export async function history(context: ActionContext, args: { direction: 'back' | 'forward'; generation: string }): Promise<Acted> {
+export async function history(
+  context: ActionContext,
+  args: { direction: 'back' | 'forward'; generation: string },
+): Promise<Acted> {
   const { tab } = context;
   assertReady(tab, args.generation);
   if (tab.dialog) throw new Refusal('STALE_OBSERVATION', { cause: 'DIALOG_OPENED' });
@@ -50,11 +55,22 @@ export async function history(context: ActionContext, args: { direction: 'back' 
   await context.dispatching();
   const { documents } = tab.activity;
   const before = tab.url;
-  await tab.activity.orUntil(tab.send('Page.navigateToHistoryEntry', { entryId: entry.id }), () => tab.interrupted, ANSWER_MS);
+  await tab.activity.orUntil(
+    tab.send('Page.navigateToHistoryEntry', { entryId: entry.id }),
+    () => tab.interrupted,
+    ANSWER_MS,
+  );
   // The call is answered before the page changes; the change is a new document or a new address of this one.
   await tab.activity.until(
-    () => tab.activity.navigating || tab.activity.documents !== documents || tab.frames.main.url !== before || tab.interrupted,
+    () =>
+      tab.activity.navigating ||
+      tab.activity.documents !== documents ||
+      tab.frames.main.url !== before ||
+      tab.interrupted,
     1000,
   );
-  return { result: { completed_action: args.direction === 'back' ? 'HISTORY_BACK' : 'HISTORY_FORWARD' }, frames: [tab.frames.mainId] };
+  return {
+    result: { completed_action: args.direction === 'back' ? 'HISTORY_BACK' : 'HISTORY_FORWARD' },
+    frames: [tab.frames.mainId],
+  };
 }

@@ -14,7 +14,10 @@ export async function select(
   const { tab } = context;
   const { frame, generation } = locate(tab, args.generation, args.ref);
   // A native list is set inside the page, so the record must be on disk before the page is asked.
-  const check: { ok: true; native: boolean } | Refused = await tab.look(frame, `__device.mayChoose(${generation},${quoted(args.ref)},${quoted(args.option_ref)})`);
+  const check: { ok: true; native: boolean } | Refused = await tab.look(
+    frame,
+    `__device.mayChoose(${generation},${quoted(args.ref)},${quoted(args.option_ref)})`,
+  );
   assertTaken(check);
   if (check.native) await context.dispatching();
   const chosen: { chosen: true } | { click: Aim } | Refused = await tab.look(
@@ -37,7 +40,10 @@ export async function scroll(
   const { tab } = context;
   const { frame, generation } = locate(tab, args.generation);
   const down = args.direction === 'down';
-  const place: { point: Point; before: number } | Refused = await tab.look(frame, `__device.scrollPlace(${generation},${down})`);
+  const place: { point: Point; before: number } | Refused = await tab.look(
+    frame,
+    `__device.scrollPlace(${generation},${down})`,
+  );
   assertTaken(place);
   await context.dispatching();
   const pixels = down ? args.pixels : -args.pixels;
@@ -47,7 +53,10 @@ export async function scroll(
     await tab.look(frame, `__device.scrollDirectly(${pixels})`).catch(() => {});
     after = await scrolledTo(context, frame.id);
   }
-  return { result: { completed_action: down ? 'SCROLL_DOWN' : 'SCROLL_UP', scrolled: after - place.before }, frames: framesOf(tab, frame.id) };
+  return {
+    result: { completed_action: down ? 'SCROLL_DOWN' : 'SCROLL_UP', scrolled: after - place.before },
+    frames: framesOf(tab, frame.id),
+  };
 }
 
 /** The wheel is answered before the page has drawn its new place. */

@@ -19,10 +19,22 @@ export async function press(tab: Tab, { x, y }: Point): Promise<boolean> {
     event('mousePressed', { ...button, buttons: 1 }),
     event('mouseReleased', { ...button, buttons: 0 }),
   ]);
-  return (await tab.activity.orUntil(handled.then(() => true), () => tab.interrupted, HANDLED_MS)) ?? false;
+  return (
+    (await tab.activity.orUntil(
+      handled.then(() => true),
+      () => tab.interrupted,
+      HANDLED_MS,
+    )) ?? false
+  );
 }
 
 export async function wheel(tab: Tab, { x, y }: Point, pixels: number): Promise<boolean> {
   const handled = tab.send('Input.dispatchMouseEvent', { type: 'mouseWheel', x, y, deltaX: 0, deltaY: pixels });
-  return (await tab.activity.orUntil(handled.then(() => true), () => tab.interrupted, HANDLED_MS)) ?? false;
+  return (
+    (await tab.activity.orUntil(
+      handled.then(() => true),
+      () => tab.interrupted,
+      HANDLED_MS,
+    )) ?? false
+  );
 }

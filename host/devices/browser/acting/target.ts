@@ -31,7 +31,8 @@ export function locate(tab: Tab, generation: string, ref?: string): Located {
   const token = ref === undefined ? tab.frames.main.token : /^(d\d+)e\d+$/.exec(ref)?.[1];
   const seen = token === undefined ? undefined : observed?.byToken.get(token);
   const frame = seen && tab.frames.get(seen.frameId);
-  if (!seen || frame?.token !== token || !frame) throw stale(ref === undefined ? 'OBSERVATION_FORGOTTEN' : 'TARGET_GONE');
+  if (!seen || frame?.token !== token || !frame)
+    throw stale(ref === undefined ? 'OBSERVATION_FORGOTTEN' : 'TARGET_GONE');
   return { frame, generation: seen.generation };
 }
 
@@ -64,7 +65,10 @@ export async function throughFrames(tab: Tab, frame: Frame, point: Point): Promi
     const parent = tab.frames.get(current.parentId);
     if (!parent) throw stale('TARGET_GONE');
     const ref = await tab.frames.ownerRef(current, parent);
-    const answer: Point | Refused = await tab.look(parent, `__device.throughFrame(${JSON.stringify(ref)},${at.x},${at.y})`);
+    const answer: Point | Refused = await tab.look(
+      parent,
+      `__device.throughFrame(${JSON.stringify(ref)},${at.x},${at.y})`,
+    );
     assertTaken(answer);
     at = answer;
     current = parent;

@@ -35,32 +35,59 @@ export async function type(context: ActionContext, args: TypeArguments): Promise
   const acted = { frames: framesOf(tab, frame.id), ...(aim.autocomplete || args.submit ? { suggestions: true } : {}) };
 
   if (aim.entry === 'set') {
-    const set = await after<'same' | 'adjusted' | 'refused'>(tab, frame, `__device.setValue(${quoted(args.ref)},${quoted(args.text)})`);
+    const set = await after<'same' | 'adjusted' | 'refused'>(
+      tab,
+      frame,
+      `__device.setValue(${quoted(args.ref)},${quoted(args.text)})`,
+    );
     // The page has not heard of a value that the field does not take.
     if (set === 'refused') throw new Refusal('VALUE_NOT_ACCEPTED', { executed: false });
     if (args.submit) await enter(tab);
-    return { ...acted, result: { completed_action: 'TYPE_TEXT', text_inserted: true, exact: set === 'same', input_route: 'set' } };
+    return {
+      ...acted,
+      result: { completed_action: 'TYPE_TEXT', text_inserted: true, exact: set === 'same', input_route: 'set' },
+    };
   }
 
   await pressOn(tab, frame, point);
   if (tab.interrupted) return { ...acted, result: { completed_action: 'FOCUS', text_inserted: false } };
   if (aim.entry === 'slider') {
     const reached = await moveSlider(tab, frame, args);
-    return { ...acted, result: { completed_action: 'TYPE_TEXT', text_inserted: true, exact: reached, input_route: 'keys' } };
+    return {
+      ...acted,
+      result: { completed_action: 'TYPE_TEXT', text_inserted: true, exact: reached, input_route: 'keys' },
+    };
   }
   if (aim.entry === 'none') return { ...acted, result: { completed_action: 'FOCUS', text_inserted: false } };
-  const selected = await after<{ focused: boolean; empty: boolean }>(tab, frame, `__device.selectAll(${quoted(args.ref)})`);
+  const selected = await after<{ focused: boolean; empty: boolean }>(
+    tab,
+    frame,
+    `__device.selectAll(${quoted(args.ref)})`,
+  );
   if (!selected.focused) return { ...acted, result: { completed_action: 'FOCUS', text_inserted: false } };
 
   const multiline = aim.multiline ?? false;
   const held = await enterText(tab, frame, args, { multiline, empty: selected.empty });
   if (args.submit) await enter(tab);
-  return { ...acted, result: { completed_action: 'TYPE_TEXT', text_inserted: true, exact: held === 'same', ...(held === 'other' ? { value_differs: true } : {}) } };
+  return {
+    ...acted,
+    result: {
+      completed_action: 'TYPE_TEXT',
+      text_inserted: true,
+      exact: held === 'same',
+      ...(held === 'other' ? { value_differs: true } : {}),
+    },
+  };
 }
 
 type Held = 'same' | 'formatted' | 'other';
 
-async function enterText(tab: Tab, frame: Frame, { ref, text }: TypeArguments, field: { multiline: boolean; empty: boolean }): Promise<Held> {
+async function enterText(
+  tab: Tab,
+  frame: Frame,
+  { ref, text }: TypeArguments,
+  field: { multiline: boolean; empty: boolean },
+): Promise<Held> {
   const read = () => after<Held>(tab, frame, `__device.holds(${quoted(ref)},${quoted(text)})`);
   if (text === '') {
     if (!field.empty) assertHandled(tab, await pressKey(tab, 'Delete'));
@@ -95,7 +122,10 @@ async function moveSlider(tab: Tab, frame: Frame, { ref, text }: TypeArguments):
     if (step > 0 && Math.abs(state.now - wanted) < step / 2) return false;
     before = state.now;
     const times = step === 0 ? 1 : Math.max(1, Math.floor(Math.abs(wanted - state.now) / step));
-    assertHandled(tab, await pressKey(tab, wanted > state.now ? 'ArrowRight' : 'ArrowLeft', Math.min(times, MAX_SLIDER_STEPS)));
+    assertHandled(
+      tab,
+      await pressKey(tab, wanted > state.now ? 'ArrowRight' : 'ArrowLeft', Math.min(times, MAX_SLIDER_STEPS)),
+    );
     moved += times;
   }
   return false;

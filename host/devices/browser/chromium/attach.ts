@@ -10,7 +10,10 @@ const ANSWER_MS = 10_000;
 /** @param address such as `http://127.0.0.1:9222`. @throws DEVICE_ATTACH_FAILED */
 export async function attachChromium(address: string): Promise<Chromium> {
   try {
-    const response = await fetch(new URL('/json/version', address), { redirect: 'error', signal: AbortSignal.timeout(ANSWER_MS) });
+    const response = await fetch(new URL('/json/version', address), {
+      redirect: 'error',
+      signal: AbortSignal.timeout(ANSWER_MS),
+    });
     const version = (await response.json()) as { webSocketDebuggerUrl?: string };
     const url = new URL(version.webSocketDebuggerUrl ?? '');
     // The port's own address is what the owner named; what the answer says about the host is not followed.

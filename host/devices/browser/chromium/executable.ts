@@ -18,7 +18,15 @@ const PLACES = [
 export function findChromium(configured: string | undefined, path: string | undefined): string {
   const candidates = configured
     ? [configured]
-    : [...NAMES.flatMap((name) => (path ?? '').split(delimiter).filter(Boolean).map((dir) => join(dir, name))), ...PLACES];
+    : [
+        ...NAMES.flatMap((name) =>
+          (path ?? '')
+            .split(delimiter)
+            .filter(Boolean)
+            .map((dir) => join(dir, name)),
+        ),
+        ...PLACES,
+      ];
   for (const candidate of candidates) {
     try {
       accessSync(candidate, constants.X_OK);

@@ -9,6 +9,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { refuse } from '../../../../sdk/contract/errors.ts';
+import { browserEnvironment } from './environment.ts';
 import { Protocol } from './protocol.ts';
 import { pipeWire } from './wires.ts';
 
@@ -49,10 +50,6 @@ const QUIET = [
   '--metrics-recording-only',
 ];
 
-/** What Chromium may see of this process's environment: where things are and how to show windows, nothing else. */
-const ENVIRONMENT =
-  /^(?:PATH|HOME|USER|LOGNAME|LANG|LANGUAGE|LC_[A-Z]+|TZ|TMPDIR|DISPLAY|XAUTHORITY|WAYLAND_DISPLAY|XDG_(?:RUNTIME_DIR|SESSION_TYPE|DATA_DIRS|CONFIG_DIRS)|DBUS_SESSION_BUS_ADDRESS|FONTCONFIG_[A-Z]+)$/;
-
 export interface LaunchOptions {
   executable: string;
   /** A private directory of this device; the profile and the record of the process lie in it. */
@@ -87,7 +84,9 @@ export async function launchChromium(options: LaunchOptions): Promise<Chromium> 
       ...(options.asRoot ? ['--no-sandbox'] : []),
       ...(options.headless ? ['--disable-gpu'] : []),
       ...QUIET,
-      ...(options.proxy === undefined ? [] : [options.proxy === 'direct' ? '--no-proxy-server' : `--proxy-server=${options.proxy}`]),
+      ...(options.proxy === undefined
+        ? []
+        : [options.proxy === 'direct' ? '--no-proxy-server' : `--proxy-server=${options.proxy}`]),
       `--user-data-dir=${profile}`,
       '--remote-debugging-pipe',
       'about:blank',
@@ -95,7 +94,7 @@ export async function launchChromium(options: LaunchOptions): Promise<Chromium> 
     {
       stdio: ['ignore', 'ignore', 'pipe', 'pipe', 'pipe'],
       detached: true,
-      env: Object.fromEntries(Object.entries(options.env).filter(([name]) => ENVIRONMENT.test(name))),
+      env: browserEnvironment(options.env),
     },
   );
   let words = '';
@@ -124,7 +123,9 @@ export async function launchChromium(options: LaunchOptions): Promise<Chromium> 
     rmSync(recordFile(options.directory), { force: true });
   };
 
-  const version = await within(START_MS, Promise.race([protocol.send('Browser.getVersion'), exited])).catch(() => undefined);
+  const version = await within(START_MS, Promise.race([protocol.send('Browser.getVersion'), exited])).catch(
+    () => undefined,
+  );
   if (!version?.product) {
     await close();
     refuse('DEVICE_CHROMIUM_FAILED', { problem: lastLine(words) });

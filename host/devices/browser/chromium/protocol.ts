@@ -79,7 +79,9 @@ export class Protocol {
     const id = ++this.#lastId;
     return new Promise((resolve, reject) => {
       this.#waiting.set(id, { method, session, resolve, reject });
-      this.#wire.send(JSON.stringify(session === undefined ? { id, method, params } : { id, method, params, sessionId: session }));
+      this.#wire.send(
+        JSON.stringify(session === undefined ? { id, method, params } : { id, method, params, sessionId: session }),
+      );
     });
   }
 

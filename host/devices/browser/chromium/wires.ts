@@ -38,7 +38,11 @@ export function pipeWire(toChromium: Writable, fromChromium: Readable): Wire {
 
 /** @param url the browser's `ws://…/devtools/browser/…` address. */
 export async function socketWire(url: string): Promise<Wire> {
-  const socket = new WebSocket(url, { perMessageDeflate: false, maxPayload: MAX_SOCKET_MESSAGE, handshakeTimeout: OPEN_MS });
+  const socket = new WebSocket(url, {
+    perMessageDeflate: false,
+    maxPayload: MAX_SOCKET_MESSAGE,
+    handshakeTimeout: OPEN_MS,
+  });
   await new Promise<void>((resolve, reject) => {
     socket.once('open', resolve);
     socket.once('error', reject);

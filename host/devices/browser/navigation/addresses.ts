@@ -58,7 +58,9 @@ function embedded(address: string): string | undefined {
 }
 
 function groups(address: string): number[] | undefined {
-  const canonical = URL.canParse(`http://[${address}]/`) ? new URL(`http://[${address}]/`).hostname.slice(1, -1) : undefined;
+  const canonical = URL.canParse(`http://[${address}]/`)
+    ? new URL(`http://[${address}]/`).hostname.slice(1, -1)
+    : undefined;
   if (canonical === undefined) return undefined;
   const [head = '', tail] = canonical.split('::');
   const parse = (text: string) => (text === '' ? [] : text.split(':').map((group) => Number.parseInt(group, 16)));

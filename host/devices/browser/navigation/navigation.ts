@@ -34,14 +34,19 @@ export class Navigation {
       'Network.responseReceived',
       ({ type, response, frameId }) => {
         if (type !== 'Document' || !this.#direct) return;
-        if (this.#rules.answeredFromInside(response.url, response.remoteIPAddress ?? '')) void this.#leave(tab, session, frameId);
+        if (this.#rules.answeredFromInside(response.url, response.remoteIPAddress ?? ''))
+          void this.#leave(tab, session, frameId);
       },
       session,
     );
     await protocol.send('Fetch.enable', { patterns: [{ resourceType: 'Document', requestStage: 'Request' }] }, session);
   }
 
-  async #decide(tab: Tab, session: string, params: { requestId: string; request: { url: string }; frameId: string }): Promise<void> {
+  async #decide(
+    tab: Tab,
+    session: string,
+    params: { requestId: string; request: { url: string }; frameId: string },
+  ): Promise<void> {
     const { requestId, request, frameId } = params;
     const denial = await this.#rules.denial(request.url);
     const answer = denial

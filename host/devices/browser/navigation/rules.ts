@@ -11,7 +11,13 @@ import { isPublic } from './addresses.ts';
 
 export interface Denial {
   code: 'NAVIGATION_DENIED' | 'URL_NOT_ALLOWED';
-  cause: 'SCHEME' | 'CREDENTIALS_IN_ADDRESS' | 'DENIED_BY_RULE' | 'NOT_ON_THE_LIST' | 'PRIVATE_ADDRESS' | 'NOT_AN_ADDRESS';
+  cause:
+    | 'SCHEME'
+    | 'CREDENTIALS_IN_ADDRESS'
+    | 'DENIED_BY_RULE'
+    | 'NOT_ON_THE_LIST'
+    | 'PRIVATE_ADDRESS'
+    | 'NOT_AN_ADDRESS';
 }
 
 /** @returns all addresses of a name, or none when it does not resolve. */
@@ -40,7 +46,9 @@ export class Rules {
     if (known !== undefined) return known ?? undefined;
     if (url.protocol !== 'http:' && url.protocol !== 'https:') return { code: 'URL_NOT_ALLOWED', cause: 'SCHEME' };
     if (this.#only) return { code: 'NAVIGATION_DENIED', cause: 'NOT_ON_THE_LIST' };
-    return (await this.#leadsInside(url.hostname)) ? { code: 'NAVIGATION_DENIED', cause: 'PRIVATE_ADDRESS' } : undefined;
+    return (await this.#leadsInside(url.hostname))
+      ? { code: 'NAVIGATION_DENIED', cause: 'PRIVATE_ADDRESS' }
+      : undefined;
   }
 
   /** The address that answered. @returns whether the answer must not be shown. */
@@ -56,7 +64,10 @@ export class Rules {
   }
 
   async #leadsInside(hostname: string): Promise<boolean> {
-    const name = hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '').toLowerCase();
+    const name = hostname
+      .replace(/^\[|\]$/g, '')
+      .replace(/\.$/, '')
+      .toLowerCase();
     if (isIP(name)) return !isPublic(name);
     if (name === 'localhost' || name.endsWith('.localhost') || !name) return true;
     const addresses = await this.#resolve(name);
@@ -66,13 +77,15 @@ export class Rules {
 
 function matcher(pattern: string): (url: URL) => boolean {
   if (pattern.startsWith('file:')) return (url) => url.protocol === 'file:';
-  const [, scheme, wild, host = '', port] = /^(https?):\/\/(\*\.)?((?:\[[^\]]+\])|[^:/]+)(?::(\d+|\*))?\/?$/.exec(pattern) ?? [];
+  const [, scheme, wild, host = '', port] =
+    /^(https?):\/\/(\*\.)?((?:\[[^\]]+\])|[^:/]+)(?::(\d+|\*))?\/?$/.exec(pattern) ?? [];
   const canonical = URL.canParse(`${scheme}://${host}`) ? new URL(`${scheme}://${host}`).hostname : host;
   return (url) => {
     if (url.protocol !== `${scheme}:`) return false;
     const name = url.hostname.replace(/\.$/, '');
     const hostFits = wild ? name.endsWith(`.${canonical}`) || name === canonical : name === canonical;
-    const portFits = port === '*' || url.port === (port === undefined || port === defaultPort(url.protocol) ? '' : port);
+    const portFits =
+      port === '*' || url.port === (port === undefined || port === defaultPort(url.protocol) ? '' : port);
     return hostFits && portFits;
   };
 }

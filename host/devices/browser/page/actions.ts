@@ -12,9 +12,19 @@ import { elementOf } from './refs.ts';
 import { isDisabled, isReadOnly, roleOf, SET_TYPES, takesText } from './roles.ts';
 import { isSensitive } from './secrets.ts';
 import { editedText } from './states.ts';
-import { activeElement, cut, isInside, squeeze, tagOf } from './tree.ts';
+import { activeElement, cut, isInside, laidOutText, squeeze, tagOf } from './tree.ts';
 
-export type Refused = { refused: Staleness | 'TARGET_OBSCURED' | 'TARGET_DISABLED' | 'TARGET_OUT_OF_REACH' | 'OPTION_GONE' | 'NOTHING_TO_SCROLL' | 'FOCUS_CHANGED'; by?: string };
+export type Refused = {
+  refused:
+    | Staleness
+    | 'TARGET_OBSCURED'
+    | 'TARGET_DISABLED'
+    | 'TARGET_OUT_OF_REACH'
+    | 'OPTION_GONE'
+    | 'NOTHING_TO_SCROLL'
+    | 'FOCUS_CHANGED';
+  by?: string;
+};
 
 export interface Aim {
   point: Point;
@@ -56,7 +66,11 @@ export function aim(generation: number, ref: string, forText: boolean): Aim | Re
 
 function drawnOf(target: Element): Element | undefined {
   const clips = new Clips();
-  if (placeOf(target, clips).reachable && !(tagOf(target) === 'INPUT' && !target.checkVisibility({ opacityProperty: true }))) return target;
+  if (
+    placeOf(target, clips).reachable &&
+    !(tagOf(target) === 'INPUT' && !target.checkVisibility({ opacityProperty: true }))
+  )
+    return target;
   const labels = (target as HTMLInputElement).labels;
   for (const label of labels ?? []) if (placeOf(label, clips).reachable) return label;
   return placeOf(target, clips).reachable ? target : undefined;
@@ -66,13 +80,24 @@ function entryOf(target: Element): Pick<Aim, 'entry' | 'multiline' | 'maxLength'
   const role = roleOf(target);
   const input = target as HTMLInputElement;
   const autocomplete =
-    role === 'combobox' || role === 'searchbox' || target.hasAttribute('aria-autocomplete') || target.hasAttribute('aria-controls') || input.type === 'search' || target.hasAttribute('list');
+    role === 'combobox' ||
+    role === 'searchbox' ||
+    target.hasAttribute('aria-autocomplete') ||
+    target.hasAttribute('aria-controls') ||
+    input.type === 'search' ||
+    target.hasAttribute('list');
   if (!takesText(target, role) || isReadOnly(target)) return { entry: 'none', autocomplete };
   if (tagOf(target) === 'INPUT' && SET_TYPES.has(input.type)) return { entry: 'set', autocomplete };
   if (tagOf(target) === 'INPUT' || tagOf(target) === 'TEXTAREA') {
-    return { entry: 'keys', autocomplete, multiline: tagOf(target) === 'TEXTAREA', ...(input.maxLength >= 0 ? { maxLength: input.maxLength } : {}) };
+    return {
+      entry: 'keys',
+      autocomplete,
+      multiline: tagOf(target) === 'TEXTAREA',
+      ...(input.maxLength >= 0 ? { maxLength: input.maxLength } : {}),
+    };
   }
-  if (input.isContentEditable) return { entry: 'edit', multiline: target.getAttribute('aria-multiline') !== 'false', autocomplete };
+  if (input.isContentEditable)
+    return { entry: 'edit', multiline: target.getAttribute('aria-multiline') !== 'false', autocomplete };
   return { entry: 'slider', autocomplete };
 }
 
@@ -92,7 +117,15 @@ function arm(target: Element, drawn: Element): void {
 }
 
 const listening = new WeakSet<Window>();
-const POINTER_EVENTS = ['pointerdown', 'mousedown', 'pointerup', 'mouseup', 'click', 'auxclick', 'contextmenu'] as const;
+const POINTER_EVENTS = [
+  'pointerdown',
+  'mousedown',
+  'pointerup',
+  'mouseup',
+  'click',
+  'auxclick',
+  'contextmenu',
+] as const;
 
 /** This world's listeners come before any of the page's, because its script runs first in every document. */
 export function listenOn(view: Window | null): void {
@@ -108,7 +141,10 @@ export function listenOn(view: Window | null): void {
 function check(event: Event): void {
   if (!armed || !event.isTrusted) return;
   const hit = event.composedPath()[0] as Element | undefined;
-  if (armed.held) return hold(event);
+  if (armed.held) {
+    hold(event);
+    return;
+  }
   if (event.type === 'pointerdown' || event.type === 'mousedown') {
     const touched = hit?.nodeType === 1 ? hit : null;
     if (works(touched, armed.target, armed.drawn)) {
@@ -155,7 +191,7 @@ export function selectAll(ref: string): { focused: boolean; empty: boolean } {
   if (!host.isContentEditable) return { focused: false, empty: true };
   const selection = (host.getRootNode() as Document).getSelection?.() ?? host.ownerDocument.getSelection();
   selection?.selectAllChildren(host);
-  return { focused: true, empty: (host.innerText ?? '').trim() === '' };
+  return { focused: true, empty: laidOutText(host).trim() === '' };
 }
 
 /** What the field holds now, compared with what was meant. Nothing of the value leaves the page. */
@@ -169,8 +205,13 @@ export function holds(ref: string, text: string): 'same' | 'formatted' | 'other'
   const fold = (string: string) => string.replace(/\r\n?/g, '\n').normalize('NFC');
   if (fold(value) === fold(text) || squeeze(fold(value)) === squeeze(fold(text))) return 'same';
   // A mask adds its own signs around what was typed.
-  const bare = (string: string) => fold(string).replace(/[^\p{L}\p{N}\p{M}]/gu, '').toLowerCase();
-  return bare(text) !== '' && bare(value).endsWith(bare(text)) && bare(value).length <= bare(text).length + 3 ? 'formatted' : 'other';
+  const bare = (string: string) =>
+    fold(string)
+      .replace(/[^\p{L}\p{N}\p{M}]/gu, '')
+      .toLowerCase();
+  return bare(text) !== '' && bare(value).endsWith(bare(text)) && bare(value).length <= bare(text).length + 3
+    ? 'formatted'
+    : 'other';
 }
 
 /** Sets a date, time, number range or colour as a whole, as the browser's own pickers do. */
@@ -200,7 +241,11 @@ export function sliderState(ref: string): { now: number; min: number; max: numbe
     const value = Number(target.getAttribute(name) ?? Number.NaN);
     return Number.isFinite(value) ? value : otherwise;
   };
-  return { now: number('aria-valuenow', Number.NaN), min: number('aria-valuemin', 0), max: number('aria-valuemax', 100) };
+  return {
+    now: number('aria-valuenow', Number.NaN),
+    min: number('aria-valuemin', 0),
+    max: number('aria-valuemax', 100),
+  };
 }
 
 /** Whether the option may be chosen, and whether choosing it happens in the page or by a click. Changes nothing. */
@@ -216,7 +261,11 @@ export function mayChoose(generation: number, ref: string, optionRef: string): {
 }
 
 /** Chooses an option of a native list. Other lists are worked by a click on the option, whose place is returned. */
-export function choose(generation: number, ref: string, optionRef: string): { chosen: true } | { click: Aim } | Refused {
+export function choose(
+  generation: number,
+  ref: string,
+  optionRef: string,
+): { chosen: true } | { click: Aim } | Refused {
   const stale = staleness(generation, ref);
   if (stale) return { refused: stale };
   const target = elementOf(ref);
@@ -250,7 +299,8 @@ export function choose(generation: number, ref: string, optionRef: string): { ch
 export function scrollPlace(generation: number, down: boolean): { point: Point; before: number } | Refused {
   const stale = addressChanged(generation);
   if (stale) return { refused: stale };
-  const moves = (element: Element) => (down ? element.scrollTop + element.clientHeight < element.scrollHeight - 2 : element.scrollTop > 2);
+  const moves = (element: Element) =>
+    down ? element.scrollTop + element.clientHeight < element.scrollHeight - 2 : element.scrollTop > 2;
   const root = document.scrollingElement ?? document.documentElement;
   const modal = document.querySelector('dialog:modal, [role=dialog][aria-modal=true]');
   const inner = (modal && inside(modal, moves)) ?? focusedScroller(moves);
@@ -278,7 +328,8 @@ export function scrollDirectly(pixels: number): void {
 
 function inside(container: Element, moves: (element: Element) => boolean): Element | null {
   if (canScroll(container) && moves(container)) return container;
-  for (const candidate of container.querySelectorAll('*')) if (canScroll(candidate) && moves(candidate)) return candidate;
+  for (const candidate of container.querySelectorAll('*'))
+    if (canScroll(candidate) && moves(candidate)) return candidate;
   return null;
 }
 
@@ -301,7 +352,11 @@ function freePoint(root: Element): Point {
   ] as const) {
     const point = { x: view.right * a, y: view.bottom * b };
     let free = true;
-    for (let current = document.elementFromPoint(point.x, point.y); current && current !== root && free; current = current.parentElement)
+    for (
+      let current = document.elementFromPoint(point.x, point.y);
+      current && current !== root && free;
+      current = current.parentElement
+    )
       if (canScroll(current) || tagOf(current) === 'IFRAME') free = false;
     if (free) return point;
   }

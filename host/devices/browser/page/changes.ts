@@ -49,7 +49,13 @@ export function watch(roots: Node[]): void {
   for (const root of roots) {
     if (watched.has(root)) continue;
     watched.add(root);
-    observer.observe(root, { subtree: true, childList: true, attributes: true, characterData: true, characterDataOldValue: true });
+    observer.observe(root, {
+      subtree: true,
+      childList: true,
+      attributes: true,
+      characterData: true,
+      characterDataOldValue: true,
+    });
     root.addEventListener('input', noteValue, { capture: true, passive: true });
     root.addEventListener('change', noteValue, { capture: true, passive: true });
     root.addEventListener('scroll', noteScroll, { capture: true, passive: true });
@@ -91,7 +97,11 @@ function hasSubstance(node: Node, near: boolean): boolean {
   if (node.nodeType !== 1) return false;
   const element = node as Element;
   if (/^(?:SCRIPT|STYLE|LINK|META)$/.test(element.tagName)) return false;
-  return !near || squeeze(element.textContent ?? '') !== '' || element.querySelector('input,button,select,textarea,a,img') !== null;
+  return (
+    !near ||
+    squeeze(element.textContent ?? '') !== '' ||
+    element.querySelector('input,button,select,textarea,a,img') !== null
+  );
 }
 
 export interface SettleOptions {
@@ -117,16 +127,25 @@ export interface Settled {
 }
 
 export async function settle(options: SettleOptions): Promise<Settled> {
-  const current = effect ?? { since: performance.now(), target: null, address: location.href, changed: true, valueChanged: false, lastAt: performance.now() };
+  const current = effect ?? {
+    since: performance.now(),
+    target: null,
+    address: location.href,
+    changed: true,
+    valueChanged: false,
+    lastAt: performance.now(),
+  };
   const drawn = nextFrame();
   const started = performance.now();
   for (;;) {
     const now = performance.now();
     if (!current.changed && location.href !== current.address) current.changed = true;
     const watchFor = current.changed ? 0 : current.valueChanged ? options.watchValue : options.watch;
-    const rested = now - current.lastAt >= options.quiet && now - current.since >= watchFor && now - started >= options.atLeast;
+    const rested =
+      now - current.lastAt >= options.quiet && now - current.since >= watchFor && now - started >= options.atLeast;
     if (rested) break;
-    if (now - Math.max(current.since, started) >= options.max) return { changed: current.changed, valueChanged: current.valueChanged, restless: true };
+    if (now - Math.max(current.since, started) >= options.max)
+      return { changed: current.changed, valueChanged: current.valueChanged, restless: true };
     await pause(LOOK_MS);
   }
   await drawn;
@@ -144,7 +163,8 @@ function nextFrame(): Promise<void> {
 
 const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 
-const MOVING = /^(?:opacity|transform|translate|scale|height|width|max-?[hH]eight|max-?[wW]idth|top|left|right|bottom|visibility|display|clip-?[pP]ath)$/;
+const MOVING =
+  /^(?:opacity|transform|translate|scale|height|width|max-?[hH]eight|max-?[wW]idth|top|left|right|bottom|visibility|display|clip-?[pP]ath)$/;
 
 /** Waits for finite animations and transitions that move or show things, such as a dialog that fades in. */
 async function motionEnds(max: number, since: number): Promise<void> {

@@ -1,6 +1,5 @@
 /** What tells ten equal "Delete" buttons apart: the row, card, list entry, group, form or dialog that each stands in. */
-import { contentText, tidy } from './names.ts';
-import { accessibleName } from './names.ts';
+import { accessibleName, contentText, tidy } from './names.ts';
 import { roleOf } from './roles.ts';
 import { closest, cut, drawnParent, tagOf } from './tree.ts';
 
@@ -8,7 +7,22 @@ import { closest, cut, drawnParent, tagOf } from './tree.ts';
 const PART = 120;
 
 const ENTRIES = new Set(['row', 'listitem', 'article', 'option', 'treeitem']);
-const GROUPS = new Set(['group', 'radiogroup', 'dialog', 'alertdialog', 'toolbar', 'menu', 'listbox', 'tabpanel', 'region', 'form', 'search', 'navigation', 'grid', 'table']);
+const GROUPS = new Set([
+  'group',
+  'radiogroup',
+  'dialog',
+  'alertdialog',
+  'toolbar',
+  'menu',
+  'listbox',
+  'tabpanel',
+  'region',
+  'form',
+  'search',
+  'navigation',
+  'grid',
+  'table',
+]);
 
 export class Contexts {
   readonly #entries = new Map<Element, string>();
@@ -107,8 +121,16 @@ function looksLikeEntry(element: Element): boolean {
 }
 
 function nearestHeading(element: Element): string {
-  for (let current: Element | null = element, steps = 0; current && steps < 8; current = drawnParent(current), steps++) {
-    for (let before = current.previousElementSibling, looked = 0; before && looked < 8; before = before.previousElementSibling, looked++) {
+  for (
+    let current: Element | null = element, steps = 0;
+    current && steps < 8;
+    current = drawnParent(current), steps++
+  ) {
+    for (
+      let before = current.previousElementSibling, looked = 0;
+      before && looked < 8;
+      before = before.previousElementSibling, looked++
+    ) {
       const heading = /^H[1-6]$/.test(tagOf(before)) ? before : before.querySelector('h1,h2,h3,h4,h5,h6');
       if (heading) return cut(tidy(contentText(heading, new Set([heading]))), PART);
     }
@@ -116,11 +138,13 @@ function nearestHeading(element: Element): string {
   return '';
 }
 
-const isWorked = (element: Element) => /^(?:BUTTON|INPUT|SELECT|TEXTAREA)$/.test(tagOf(element)) || element.getAttribute('role') === 'button';
+const isWorked = (element: Element) =>
+  /^(?:BUTTON|INPUT|SELECT|TEXTAREA)$/.test(tagOf(element)) || element.getAttribute('role') === 'button';
 
 /** Text of a cell without that of its buttons and fields. */
 function plainText(element: Element): string {
-  if (element.querySelector('button,input,select,textarea,[role=button]') === null) return contentText(element, new Set([element]));
+  if (element.querySelector('button,input,select,textarea,[role=button]') === null)
+    return contentText(element, new Set([element]));
   let text = '';
   for (const child of element.childNodes) {
     if (child.nodeType === 3) text += ` ${(child as Text).data}`;

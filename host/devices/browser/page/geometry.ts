@@ -61,7 +61,8 @@ function largestChild(element: Element): DOMRect | undefined {
   let best: DOMRect | undefined;
   for (const child of element.children) {
     const rect = child.getBoundingClientRect();
-    if (rect.width >= 1 && rect.height >= 1 && (!best || rect.width * rect.height > best.width * best.height)) best = rect;
+    if (rect.width >= 1 && rect.height >= 1 && (!best || rect.width * rect.height > best.width * best.height))
+      best = rect;
   }
   return best;
 }
@@ -118,9 +119,13 @@ export class Clips {
     const style = getComputedStyle(element);
     const tag = tagOf(element);
     // The root's and the body's overflow belong to the viewport.
-    const isRoot = tag === 'HTML' || (tag === 'BODY' && element.ownerDocument.documentElement === element.parentElement);
+    const isRoot =
+      tag === 'HTML' || (tag === 'BODY' && element.ownerDocument.documentElement === element.parentElement);
     const holds = style.position !== 'static' || style.transform !== 'none';
-    const outer = style.position === 'fixed' ? this.#frame(element) : this.#parent(element, escaping && !holds ? true : style.position === 'absolute');
+    const outer =
+      style.position === 'fixed'
+        ? this.#frame(element)
+        : this.#parent(element, escaping && !holds ? true : style.position === 'absolute');
     if (isRoot && tag === 'BODY') return outer;
     const clipsX = !isRoot && style.overflowX !== 'visible';
     const clipsY = !isRoot && style.overflowY !== 'visible';

@@ -48,7 +48,13 @@ export class GuardWriter {
   }
 }
 
-export type Staleness = 'OBSERVATION_FORGOTTEN' | 'ADDRESS_CHANGED' | 'TARGET_GONE' | 'TARGET_CHANGED' | 'CONTEXT_CHANGED' | 'FORM_STATE_CHANGED';
+export type Staleness =
+  | 'OBSERVATION_FORGOTTEN'
+  | 'ADDRESS_CHANGED'
+  | 'TARGET_GONE'
+  | 'TARGET_CHANGED'
+  | 'CONTEXT_CHANGED'
+  | 'FORM_STATE_CHANGED';
 
 export function addressChanged(generation: number): Staleness | undefined {
   const known = generations.get(generation);
@@ -85,7 +91,12 @@ class Cache {
   }
 
   #formOf(element: Element): number {
-    const form = (element as HTMLInputElement).form ?? closest(element, (candidate) => tagOf(candidate) === 'FORM' || tagOf(candidate) === 'DIALOG' || roleOf(candidate) === 'dialog');
+    const form =
+      (element as HTMLInputElement).form ??
+      closest(
+        element,
+        (candidate) => tagOf(candidate) === 'FORM' || tagOf(candidate) === 'DIALOG' || roleOf(candidate) === 'dialog',
+      );
     const scope: Node = form ?? element.getRootNode();
     return remembered(this.#fields, scope, () => hash(fieldValues(scope, form !== null)));
   }
@@ -100,7 +111,17 @@ function remembered<K>(known: Map<K, number>, key: K, compute: () => number): nu
   return value;
 }
 
-const CONTAINERS = new Set(['form', 'dialog', 'alertdialog', 'article', 'listitem', 'row', 'radiogroup', 'listbox', 'menu']);
+const CONTAINERS = new Set([
+  'form',
+  'dialog',
+  'alertdialog',
+  'article',
+  'listitem',
+  'row',
+  'radiogroup',
+  'listbox',
+  'menu',
+]);
 
 function containerOf(element: Element): Element | null {
   return closest(element, (candidate) => CONTAINERS.has(roleOf(candidate) ?? '')) ?? element.parentElement;
@@ -113,7 +134,9 @@ function selfOf(element: Element, name: string): string {
     roleOf(element),
     name,
     tagOf(element) === 'INPUT' || tagOf(element) === 'TEXTAREA' ? html.value : '',
-    tagOf(element) === 'SELECT' ? `${select.selectedIndex}:${[...select.options].map((option) => `${option.text}${option.disabled}`).join()}` : '',
+    tagOf(element) === 'SELECT'
+      ? `${select.selectedIndex}:${[...select.options].map((option) => `${option.text}${option.disabled}`).join()}`
+      : '',
     checkedOf(element),
     isReadOnly(element),
     isDisabled(element),

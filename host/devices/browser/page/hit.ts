@@ -1,8 +1,8 @@
 /** What a pointer would really touch. */
-import { area, type Box, boxOf, Clips, elementAt, isEmpty, meet } from './geometry.ts';
+import { area, type Box, boxOf, type Clips, elementAt, isEmpty, meet } from './geometry.ts';
 import { accessibleName, tidy } from './names.ts';
 import { roleOf } from './roles.ts';
-import { cut, drawnParent, isInside, tagOf } from './tree.ts';
+import { cut, drawnParent, isInside, laidOutText, tagOf } from './tree.ts';
 
 export interface Point {
   x: number;
@@ -54,7 +54,10 @@ function points(drawn: Element, seen: Box): Point[] {
   if (first) {
     const full = drawn.getBoundingClientRect();
     const { x, y } = { x: seen.x - full.x, y: seen.y - full.y };
-    all.splice(1, 0, { x: first.x + first.width / 2 + (full.x < 0 ? 0 : x), y: first.y + first.height / 2 + (full.y < 0 ? 0 : y) });
+    all.splice(1, 0, {
+      x: first.x + first.width / 2 + (full.x < 0 ? 0 : x),
+      y: first.y + first.height / 2 + (full.y < 0 ? 0 : y),
+    });
   }
   return all;
 }
@@ -66,12 +69,18 @@ export function coverName(cover: Element | null): string {
     const tag = tagOf(current);
     if (tag === 'BODY' || tag === 'HTML') break;
     const role = roleOf(current);
-    const named = current.getAttribute('aria-label') || current.hasAttribute('aria-labelledby') || role === 'dialog' || role === 'alertdialog' || role === 'button' || role === 'link';
+    const named =
+      current.getAttribute('aria-label') ||
+      current.hasAttribute('aria-labelledby') ||
+      role === 'dialog' ||
+      role === 'alertdialog' ||
+      role === 'button' ||
+      role === 'link';
     if (!named) continue;
     const name = cut(tidy(accessibleName(current)), 80);
     if (name) return role ? `${role} "${name}"` : `"${name}"`;
   }
-  const text = cut(tidy((cover as HTMLElement).innerText ?? ''), 80);
+  const text = cut(tidy(laidOutText(cover)), 80);
   if (text) return `"${text}"`;
   const id = cover.id || (cover.getAttribute('class') ?? '').split(/\s+/)[0];
   return id ? `${tagOf(cover).toLowerCase()} "${cut(id, 60)}"` : tagOf(cover).toLowerCase();

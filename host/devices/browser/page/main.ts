@@ -6,10 +6,10 @@
  */
 import * as actions from './actions.ts';
 import * as changes from './changes.ts';
-import { type ObserveOptions, observe } from './observe.ts';
-import { elementOf, refOf, useDocument } from './refs.ts';
 import { addressChanged } from './guard.ts';
 import { maskSensitive, unmask } from './masks.ts';
+import { type ObserveOptions, observe } from './observe.ts';
+import { elementOf, refOf, useDocument } from './refs.ts';
 import { addClosedRoot, tagOf } from './tree.ts';
 
 const text = JSON.stringify;
@@ -43,10 +43,20 @@ const device = {
   refOfElement: (element: Element) => refOf(element),
   addClosedRoot: (host: Element, root: ShadowRoot) => addClosedRoot(host, root),
   pictureState: (generation: number) =>
-    text({ stale: addressChanged(generation), width: document.documentElement.clientWidth || innerWidth, height: innerHeight }),
+    text({
+      stale: addressChanged(generation),
+      width: document.documentElement.clientWidth || innerWidth,
+      height: innerHeight,
+    }),
   maskSensitive: () => text(maskSensitive()),
   unmask: () => text(unmask() ?? null),
-  state: () => text({ url: location.href, title: document.title, ready: document.readyState, body: tagOf(document.documentElement) }),
+  state: () =>
+    text({
+      url: location.href,
+      title: document.title,
+      ready: document.readyState,
+      body: tagOf(document.documentElement),
+    }),
 };
 
 declare global {

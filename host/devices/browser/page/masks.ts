@@ -38,7 +38,11 @@ function* sensitiveFields(root: Document | ShadowRoot): Iterable<HTMLElement> {
     if (element.tagName === 'IFRAME') {
       const inner = frameDocument(element);
       if (inner) yield* sensitiveFields(inner);
-    } else if ((element.tagName === 'INPUT' || element.tagName === 'TEXTAREA') && (element as HTMLInputElement).type !== 'hidden' && isSensitive(element)) {
+    } else if (
+      (element.tagName === 'INPUT' || element.tagName === 'TEXTAREA') &&
+      (element as HTMLInputElement).type !== 'hidden' &&
+      isSensitive(element)
+    ) {
       yield element;
     }
   }

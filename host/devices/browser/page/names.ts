@@ -46,7 +46,9 @@ function nameOf(element: Element, seen: Set<Element>, referencedNow: boolean): s
   if (!referencedNow) {
     const labels = referenced(element, 'aria-labelledby').filter((label) => !seen.has(label) || label === element);
     if (labels.length > 0) {
-      const text = labels.map((label) => referencedText(label, new Set(seen).add(element), label === element)).join(' ');
+      const text = labels
+        .map((label) => referencedText(label, new Set(seen).add(element), label === element))
+        .join(' ');
       if (tidy(text)) return text;
     }
   }
@@ -59,12 +61,18 @@ function nameOf(element: Element, seen: Set<Element>, referencedNow: boolean): s
     const content = contentText(element, new Set(seen).add(element));
     if (tidy(content)) return content;
   }
-  return element.getAttribute('title') || element.getAttribute('placeholder') || element.getAttribute('aria-placeholder') || '';
+  return (
+    element.getAttribute('title') ||
+    element.getAttribute('placeholder') ||
+    element.getAttribute('aria-placeholder') ||
+    ''
+  );
 }
 
 function referencedText(element: Element, seen: Set<Element>, isSelf: boolean): string {
   if (isSelf) return element.getAttribute('aria-label') || nativeName(element, seen) || contentText(element, seen);
-  if (isControl(element)) return element.getAttribute('aria-label') || embeddedValue(element) || nameOf(element, seen, true);
+  if (isControl(element))
+    return element.getAttribute('aria-label') || embeddedValue(element) || nameOf(element, seen, true);
   return nameOf(element, seen, true);
 }
 
@@ -73,12 +81,23 @@ function nativeName(element: Element, seen: Set<Element>): string {
   if (tag === 'INPUT') {
     const input = element as HTMLInputElement;
     if (input.type === 'submit' || input.type === 'button' || input.type === 'reset') {
-      return input.value || labelText(input, seen) || (input.type === 'button' ? '' : input.type === 'submit' ? 'Submit' : 'Reset');
+      return (
+        input.value ||
+        labelText(input, seen) ||
+        (input.type === 'button' ? '' : input.type === 'submit' ? 'Submit' : 'Reset')
+      );
     }
     if (input.type === 'image') return input.alt || input.title || 'Submit';
     return labelText(input, seen);
   }
-  if (tag === 'SELECT' || tag === 'TEXTAREA' || tag === 'BUTTON' || tag === 'METER' || tag === 'PROGRESS' || tag === 'OUTPUT') {
+  if (
+    tag === 'SELECT' ||
+    tag === 'TEXTAREA' ||
+    tag === 'BUTTON' ||
+    tag === 'METER' ||
+    tag === 'PROGRESS' ||
+    tag === 'OUTPUT'
+  ) {
     return labelText(element as HTMLInputElement, seen);
   }
   if (tag === 'IMG' || tag === 'AREA') return (element as HTMLImageElement).alt;
@@ -98,7 +117,8 @@ function labelText(element: HTMLInputElement, seen: Set<Element>): string {
 }
 
 function childText(element: Element, tag: string, seen: Set<Element>): string {
-  for (const child of element.children) if (tagOf(child) === tag) return tag === 'TITLE' ? (child.textContent ?? '') : contentText(child, seen);
+  for (const child of element.children)
+    if (tagOf(child) === tag) return tag === 'TITLE' ? (child.textContent ?? '') : contentText(child, seen);
   return '';
 }
 
@@ -136,12 +156,15 @@ function elementText(element: Element, seen: Set<Element>): string {
 }
 
 const CONTROLS = new Set(['INPUT', 'SELECT', 'TEXTAREA']);
-const isControl = (element: Element) => CONTROLS.has(tagOf(element)) || /^(?:combobox|listbox|slider|spinbutton|textbox)$/.test(element.getAttribute('role') ?? '');
+const isControl = (element: Element) =>
+  CONTROLS.has(tagOf(element)) ||
+  /^(?:combobox|listbox|slider|spinbutton|textbox)$/.test(element.getAttribute('role') ?? '');
 
 /** A control inside a label speaks by its value ("Remind me in [5] minutes"). */
 function embeddedValue(element: Element): string {
   const tag = tagOf(element);
-  if (tag === 'SELECT') return [...(element as HTMLSelectElement).selectedOptions].map((option) => option.text).join(' ');
+  if (tag === 'SELECT')
+    return [...(element as HTMLSelectElement).selectedOptions].map((option) => option.text).join(' ');
   if (tag === 'INPUT') {
     const input = element as HTMLInputElement;
     return /^(?:checkbox|radio|password|file|hidden)$/.test(input.type) ? '' : input.value;
@@ -161,22 +184,37 @@ function pseudoText(element: Element, which: '::before' | '::after'): string {
 
 /** What a person would call a control that its author did not name. */
 function visibleHint(element: Element): string {
-  for (const attribute of ['data-tooltip', 'data-original-title', 'data-bs-title', 'data-title', 'data-label', 'data-placeholder', 'alt'])
+  for (const attribute of [
+    'data-tooltip',
+    'data-original-title',
+    'data-bs-title',
+    'data-title',
+    'data-label',
+    'data-placeholder',
+    'alt',
+  ])
     if (tidy(element.getAttribute(attribute) ?? '')) return tidy(element.getAttribute(attribute) ?? '');
   const content = tidy(contentText(element, new Set([element])));
   if (content && !(element as HTMLElement).isContentEditable && !isControl(element)) return content;
   for (const inner of element.querySelectorAll('img[alt], [aria-label], [title], svg title, use')) {
-    const said = inner.getAttribute('alt') || inner.getAttribute('aria-label') || inner.getAttribute('title') || (tagOf(inner) === 'TITLE' ? inner.textContent : '');
+    const said =
+      inner.getAttribute('alt') ||
+      inner.getAttribute('aria-label') ||
+      inner.getAttribute('title') ||
+      (tagOf(inner) === 'TITLE' ? inner.textContent : '');
     if (said && tidy(said)) return tidy(said);
     const href = inner.getAttribute('href') ?? inner.getAttribute('xlink:href');
     const icon = href && iconWords(href.slice(href.indexOf('#') + 1));
     if (icon) return icon;
   }
   if (isControl(element)) return besideText(element) || words(element.getAttribute('name') || element.id);
-  return iconClass(element) || besideText(element) || words(element.getAttribute('name') || element.id) || linkWords(element);
+  return (
+    iconClass(element) || besideText(element) || words(element.getAttribute('name') || element.id) || linkWords(element)
+  );
 }
 
-const ICON_CLASS = /(?:^|\s)(?:fa|bi|icon|mdi|ti|ri|glyphicon|material-icons|ql|lucide|feather|codicon|octicon|i)-([a-z][a-z0-9-]{2,40})(?=\s|$)/;
+const ICON_CLASS =
+  /(?:^|\s)(?:fa|bi|icon|mdi|ti|ri|glyphicon|material-icons|ql|lucide|feather|codicon|octicon|i)-([a-z][a-z0-9-]{2,40})(?=\s|$)/;
 
 function iconClass(element: Element): string {
   for (const candidate of [element, ...element.querySelectorAll('i, span, svg')]) {
@@ -186,7 +224,8 @@ function iconClass(element: Element): string {
   return '';
 }
 
-const iconWords = (id: string) => words(id.replace(/^(?:fa|bi|icon|mdi|ic)-/, '').replace(/-(?:icon|solid|outline|filled|line|fill|fw|lg)$/, ''));
+const iconWords = (id: string) =>
+  words(id.replace(/^(?:fa|bi|icon|mdi|ic)-/, '').replace(/-(?:icon|solid|outline|filled|line|fill|fw|lg)$/, ''));
 
 const words = (id: string) =>
   id.length > 60 || /\d{4,}|[:$]/.test(id)
@@ -200,7 +239,11 @@ function linkWords(element: Element): string {
 
 /** Words that stand right before a field or in the cell before it. */
 function besideText(element: Element): string {
-  for (let current: Element | null = element, steps = 0; current && steps < 3; current = drawnParent(current), steps++) {
+  for (
+    let current: Element | null = element, steps = 0;
+    current && steps < 3;
+    current = drawnParent(current), steps++
+  ) {
     const before = current.previousSibling;
     if (before) {
       const text = tidy(isElement(before) ? (before.textContent ?? '') : isText(before) ? before.data : '');

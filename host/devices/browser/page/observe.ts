@@ -1,16 +1,17 @@
 /** One observation of what this world can see, as the wire contract writes it. */
+
+import { watch } from './changes.ts';
 import { Contexts } from './context.ts';
 import { type Clips, Clips as NewClips } from './geometry.ts';
 import { GuardWriter } from './guard.ts';
 import { coverName, type Placed, placeOf, touch } from './hit.ts';
 import { accessibleName, tidy } from './names.ts';
-import { isDisabled, isReadOnly, operationsOf, roleOf } from './roles.ts';
 import { refOf } from './refs.ts';
+import { isDisabled, isReadOnly, operationsOf, roleOf } from './roles.ts';
 import { isSensitive, Secrets } from './secrets.ts';
 import { descriptionOf, statesOf } from './states.ts';
 import { byId, cut, squeeze, tagOf } from './tree.ts';
 import { type FoundControl, Walk } from './walk.ts';
-import { watch } from './changes.ts';
 
 /** Limits of the wire contract, and of this device for what the contract leaves open. */
 const LABEL = 250;
@@ -68,7 +69,8 @@ export function observe(options: ObserveOptions): PageView {
 
   const candidates = placed(walked.controls, clips);
   const secrets = new Secrets();
-  for (const { element } of candidates) if (isSensitive(element)) secrets.add((element as HTMLInputElement).value ?? '');
+  for (const { element } of candidates)
+    if (isSensitive(element)) secrets.add((element as HTMLInputElement).value ?? '');
 
   const chosen = mostRelevant(candidates, options.elements);
   for (const candidate of chosen) {
@@ -92,14 +94,24 @@ export function observe(options: ObserveOptions): PageView {
       text: walked.textCut || walked.stopped,
       viewport_text: walked.viewportTextCut,
       elements: candidates.length > chosen.length || walked.stopped,
-      viewport_elements: candidates.filter((candidate) => candidate.place.inView).length > chosen.filter((candidate) => candidate.place.inView).length,
+      viewport_elements:
+        candidates.filter((candidate) => candidate.place.inView).length >
+        chosen.filter((candidate) => candidate.place.inView).length,
     },
     ready: document.readyState === 'complete',
     frames: walked.frames.map((frame) => {
       const place = placeOf(frame, clips);
-      return { ref: refOf(frame), x: place.box.x + frame.clientLeft, y: place.box.y + frame.clientTop, visible: place.inView };
+      return {
+        ref: refOf(frame),
+        x: place.box.x + frame.clientLeft,
+        y: place.box.y + frame.clientTop,
+        visible: place.inView,
+      };
     }),
-    opaque: walked.opaque.filter((element) => unexplained(element)).slice(0, 20).map(refOf),
+    opaque: walked.opaque
+      .filter((element) => unexplained(element))
+      .slice(0, 20)
+      .map(refOf),
   };
 }
 
@@ -134,7 +146,8 @@ function standIn(control: FoundControl, clips: Clips): { element: Element; place
   }
   // See-through over a drawn box: the input itself takes the click.
   const type = (control.element as HTMLInputElement).type;
-  if (own.reachable && /^(?:checkbox|radio|file|range|color|date)$/.test(type)) return { element: control.drawn, place: own };
+  if (own.reachable && /^(?:checkbox|radio|file|range|color|date)$/.test(type))
+    return { element: control.drawn, place: own };
   return undefined;
 }
 
@@ -148,7 +161,11 @@ function withoutWrappers(candidates: Candidate[]): Candidate[] {
   const byElement = new Map<Element, number>();
   for (const candidate of semantic) {
     const size = boxArea(candidate);
-    for (let current = candidate.element.parentElement, steps = 0; current && steps < 12; current = current.parentElement, steps++)
+    for (
+      let current = candidate.element.parentElement, steps = 0;
+      current && steps < 12;
+      current = current.parentElement, steps++
+    )
       byElement.set(current, (byElement.get(current) ?? 0) + size);
   }
   return candidates.filter((candidate) => {
@@ -233,7 +250,12 @@ export interface PageOption {
   selected: boolean;
 }
 
-function optionsOf(element: Element, role: string | null, budget: { options: number }, secrets: Secrets): { list: PageOption[]; cut: boolean } | undefined {
+function optionsOf(
+  element: Element,
+  role: string | null,
+  budget: { options: number },
+  secrets: Secrets,
+): { list: PageOption[]; cut: boolean } | undefined {
   const all = optionElements(element, role);
   if (all === undefined) return undefined;
   const room = Math.min(OPTIONS, Math.max(0, budget.options));
@@ -260,7 +282,9 @@ export function optionElements(element: Element, role: string | null): Element[]
     if (element.getAttribute('aria-expanded') !== 'true') return undefined;
     const id = element.getAttribute('aria-controls') ?? element.getAttribute('aria-owns');
     const popup = id ? byId(element, id.trim().split(/\s+/)[0] ?? '') : null;
-    const found = popup ? [...popup.querySelectorAll('[role=option]')].filter((option) => option.checkVisibility()) : [];
+    const found = popup
+      ? [...popup.querySelectorAll('[role=option]')].filter((option) => option.checkVisibility())
+      : [];
     return found.length > 0 ? found : undefined;
   }
   if (role === 'listbox') {
@@ -277,7 +301,8 @@ function optionLabel(option: Element): string {
   return group && tagOf(group) === 'OPTGROUP' ? `${squeeze((group as HTMLOptGroupElement).label)}: ${own}` : own;
 }
 
-const isChosen = (option: Element) => (option as HTMLOptionElement).selected === true || option.getAttribute('aria-selected') === 'true';
+const isChosen = (option: Element) =>
+  (option as HTMLOptionElement).selected === true || option.getAttribute('aria-selected') === 'true';
 
 export function scrollState(): { y: number; up: boolean; down: boolean } {
   const root = document.scrollingElement ?? document.documentElement;
@@ -285,12 +310,20 @@ export function scrollState(): { y: number; up: boolean; down: boolean } {
   if (own.up || own.down) return { y: Math.round(root.scrollTop), ...own };
   const inner = mainScroller();
   if (!inner) return { y: Math.round(root.scrollTop), up: false, down: false };
-  return { y: Math.round(inner.scrollTop), up: inner.scrollTop > 2, down: inner.scrollTop + inner.clientHeight < inner.scrollHeight - 2 };
+  return {
+    y: Math.round(inner.scrollTop),
+    up: inner.scrollTop > 2,
+    down: inner.scrollTop + inner.clientHeight < inner.scrollHeight - 2,
+  };
 }
 
 /** The container that a person would scroll: what scrolls under the middle of the view, or the largest that does. */
 export function mainScroller(): Element | null {
-  for (let current = document.elementFromPoint(innerWidth / 2, innerHeight / 2); current; current = current.parentElement)
+  for (
+    let current = document.elementFromPoint(innerWidth / 2, innerHeight / 2);
+    current;
+    current = current.parentElement
+  )
     if (canScroll(current)) return current;
   let best: Element | null = null;
   let size = 0;
@@ -317,7 +350,12 @@ function unexplained(element: Element): boolean {
   if (rect.width < 8 || rect.height < 8) return false;
   if (tagOf(element).includes('-')) return true;
   const style = getComputedStyle(element);
-  return style.backgroundImage === 'none' && style.backgroundColor === 'rgba(0, 0, 0, 0)' && style.borderTopWidth === '0px' && style.height !== 'auto';
+  return (
+    style.backgroundImage === 'none' &&
+    style.backgroundColor === 'rgba(0, 0, 0, 0)' &&
+    style.borderTopWidth === '0px' &&
+    style.height !== 'auto'
+  );
 }
 
 export { roleOf };

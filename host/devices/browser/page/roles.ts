@@ -64,7 +64,17 @@ const WIDGETS = new Set([
 ]);
 
 /** Roles that are worked only where the page says so: by a place in the tab order, a pointer, a handler or a selection. */
-const SOMETIMES = new Set(['gridcell', 'cell', 'row', 'columnheader', 'rowheader', 'img', 'listitem', 'article', 'heading']);
+const SOMETIMES = new Set([
+  'gridcell',
+  'cell',
+  'row',
+  'columnheader',
+  'rowheader',
+  'img',
+  'listitem',
+  'article',
+  'heading',
+]);
 
 /** Input types whose value is set as a whole, not typed letter by letter. */
 export const SET_TYPES = new Set(['date', 'time', 'datetime-local', 'month', 'week', 'range', 'color']);
@@ -84,7 +94,8 @@ export function roleOf(element: Element): string | null {
     if (input.hasAttribute('list')) return 'combobox';
     return INPUT_ROLES[input.type] ?? 'textbox';
   }
-  if (tag === 'A' || tag === 'AREA') return element.hasAttribute('href') || element.hasAttribute('xlink:href') ? 'link' : null;
+  if (tag === 'A' || tag === 'AREA')
+    return element.hasAttribute('href') || element.hasAttribute('xlink:href') ? 'link' : null;
   if (tag === 'SELECT') return isListBox(element as HTMLSelectElement) ? 'listbox' : 'combobox';
   if (tag === 'SUMMARY' && tagOf(element.parentElement ?? element) !== 'DETAILS') return null;
   if (isEditingHost(element)) return 'textbox';

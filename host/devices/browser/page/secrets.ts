@@ -25,7 +25,10 @@ export function isSensitive(element: Element): boolean {
   if (/^(?:checkbox|radio|button|submit|reset|range|color|file|image)$/.test(input.type)) return false;
   if (PURPOSE.test(input.autocomplete ?? '')) return true;
   if (getComputedStyle(element).getPropertyValue('-webkit-text-security').trim().replace('none', '')) return true;
-  return NAMED.test(`${input.name} ${input.id.replace(/([a-z])([A-Z])/g, '$1 $2')} ${input.placeholder}`) || NAMED.test(accessibleName(element));
+  return (
+    NAMED.test(`${input.name} ${input.id.replace(/([a-z])([A-Z])/g, '$1 $2')} ${input.placeholder}`) ||
+    NAMED.test(accessibleName(element))
+  );
 }
 
 /** Characters below which a secret is too short to be looked for in text. */

@@ -1,7 +1,7 @@
 /** What a control holds and how it stands: value, choice, expansion, described value. */
 import { accessibleName, contentText, tidy } from './names.ts';
 import { isSensitive } from './secrets.ts';
-import { byId, cut, referenced, squeeze, tagOf } from './tree.ts';
+import { byId, cut, laidOutText, referenced, squeeze, tagOf } from './tree.ts';
 
 /** Characters of one value, of a described value, of a value now. */
 const VALUE = 2000;
@@ -27,7 +27,7 @@ export function statesOf(element: Element, role: string | null): States {
   if (tag === 'INPUT') states.type = html.type;
   if (isSensitive(element)) states.sensitive = true;
   else {
-    const value = valueOf(element, role);
+    const value = heldValue(element, role);
     if (value !== undefined) {
       states.value = cut(value, VALUE);
       if (states.value.length < value.length) states.value_truncated = true;
@@ -41,7 +41,9 @@ export function statesOf(element: Element, role: string | null): States {
   if (checked !== undefined) states.checked = checked;
   const selected = element.getAttribute('aria-selected') ?? currentOf(element);
   if (selected !== null) states.selected = cut(selected, 32);
-  const expanded = element.getAttribute('aria-expanded') ?? (tag === 'SUMMARY' ? String((element.parentElement as HTMLDetailsElement | null)?.open ?? false) : null);
+  const expanded =
+    element.getAttribute('aria-expanded') ??
+    (tag === 'SUMMARY' ? String((element.parentElement as HTMLDetailsElement | null)?.open ?? false) : null);
   if (expanded !== null) states.expanded = expanded === 'true' ? 'true' : 'false';
   return states;
 }
@@ -53,16 +55,18 @@ function currentOf(element: Element): string | null {
 
 export function checkedOf(element: Element): boolean | 'mixed' | undefined {
   const html = element as HTMLInputElement;
-  if (tagOf(element) === 'INPUT' && (html.type === 'checkbox' || html.type === 'radio')) return html.indeterminate ? 'mixed' : html.checked;
+  if (tagOf(element) === 'INPUT' && (html.type === 'checkbox' || html.type === 'radio'))
+    return html.indeterminate ? 'mixed' : html.checked;
   const stated = element.getAttribute('aria-checked') ?? element.getAttribute('aria-pressed');
   return stated === null || stated === '' ? undefined : stated === 'mixed' ? 'mixed' : stated === 'true';
 }
 
 /** Text of a field, the chosen options' labels, or what a custom control shows as chosen. Not for sensitive fields. */
-export function valueOf(element: Element, role: string | null): string | undefined {
+export function heldValue(element: Element, role: string | null): string | undefined {
   const tag = tagOf(element);
   const html = element as HTMLInputElement;
-  if (tag === 'SELECT') return [...(element as HTMLSelectElement).selectedOptions].map((option) => squeeze(option.label)).join(', ');
+  if (tag === 'SELECT')
+    return [...(element as HTMLSelectElement).selectedOptions].map((option) => squeeze(option.label)).join(', ');
   if (tag === 'TEXTAREA') return html.value;
   if (tag === 'INPUT') {
     if (/^(?:checkbox|radio|button|submit|reset|image|hidden)$/.test(html.type)) return undefined;
@@ -76,7 +80,9 @@ export function valueOf(element: Element, role: string | null): string | undefin
 }
 
 export function editedText(element: Element): string {
-  return ((element as HTMLElement).innerText ?? '').replace(/\u00a0/g, ' ').replace(/\n$/, '');
+  return laidOutText(element)
+    .replace(/\u00a0/g, ' ')
+    .replace(/\n$/, '');
 }
 
 function chosenText(element: Element): string | undefined {

@@ -96,7 +96,8 @@ export function activeElement(document: Document): Element | null {
   let active = document.activeElement;
   for (;;) {
     const inner: Element | null | undefined =
-      active && (shadowOf(active)?.activeElement ?? (tagOf(active) === 'IFRAME' ? frameDocument(active)?.activeElement : null));
+      active &&
+      (shadowOf(active)?.activeElement ?? (tagOf(active) === 'IFRAME' ? frameDocument(active)?.activeElement : null));
     if (!inner) return active;
     active = inner;
   }
@@ -110,4 +111,10 @@ export function cut(text: string, max: number): string {
   if (whole.length <= max) return whole;
   const last = whole.charCodeAt(max - 1);
   return whole.slice(0, last >= 0xd800 && last <= 0xdbff ? max - 1 : max);
+}
+
+/** Text as it is laid out, with the line breaks that are seen. */
+export function laidOutText(element: Element): string {
+  // biome-ignore lint/performance/useDomNodeTextContent: only this one knows what is drawn, and where lines end.
+  return (element as HTMLElement).innerText ?? '';
 }

@@ -78,14 +78,18 @@ export class Walk {
   }
 
   run(document: Document): Walked {
-    this.#document(document, {
-      inert: false,
-      ariaHidden: false,
-      pointer: false,
-      insideControl: false,
-      transparent: false,
-      outsideModal: false,
-    }, 0);
+    this.#document(
+      document,
+      {
+        inert: false,
+        ariaHidden: false,
+        pointer: false,
+        insideControl: false,
+        transparent: false,
+        outsideModal: false,
+      },
+      0,
+    );
     return {
       controls: this.controls,
       text: cut(this.#text.take(), this.#textLimit),
@@ -131,7 +135,8 @@ export class Walk {
       outsideModal: around.outsideModal && !(tag === 'DIALOG' && element.matches(':modal')),
     };
 
-    if (visible && !here.inert && !here.ariaHidden && !here.outsideModal) this.#control(element, tag, role, around, here);
+    if (visible && !here.inert && !here.ariaHidden && !here.outsideModal)
+      this.#control(element, tag, role, around, here);
 
     const block = display !== 'inline' && display !== 'contents';
     if (block) this.#break(display);
@@ -189,7 +194,15 @@ export class Walk {
       return;
     }
     const editable = (element as HTMLElement).isContentEditable;
-    if (here.pointer && !around.pointer && !around.insideControl && !here.transparent && !editable && tag !== 'HTML' && tag !== 'BODY') {
+    if (
+      here.pointer &&
+      !around.pointer &&
+      !around.insideControl &&
+      !here.transparent &&
+      !editable &&
+      tag !== 'HTML' &&
+      tag !== 'BODY'
+    ) {
       found(element, element, role, true);
     }
   }
@@ -217,7 +230,9 @@ export class Walk {
       }
       return;
     }
-    const keepsLines = /^pre|^break-spaces/.test(getComputedStyle(parent).whiteSpaceCollapse || getComputedStyle(parent).whiteSpace);
+    const keepsLines = /^pre|^break-spaces/.test(
+      getComputedStyle(parent).whiteSpaceCollapse || getComputedStyle(parent).whiteSpace,
+    );
     if (!this.#textFull) {
       this.#text.add(raw, keepsLines);
       this.#textFull = this.#text.length > this.#textLimit;
@@ -233,7 +248,12 @@ export class Walk {
     if (known !== undefined) return known;
     const offset = this.#clips.offset(element.ownerDocument);
     const rect = element.getBoundingClientRect();
-    const box = { x: rect.x + offset.x, y: rect.y + offset.y, right: rect.right + offset.x, bottom: rect.bottom + offset.y };
+    const box = {
+      x: rect.x + offset.x,
+      y: rect.y + offset.y,
+      right: rect.right + offset.x,
+      bottom: rect.bottom + offset.y,
+    };
     let seen = !isEmpty(meet(box, this.#view));
     if (seen) seen = !isEmpty(meet(box, this.#clips.around(element).seen));
     this.#seenAt.set(element, seen);
@@ -245,7 +265,8 @@ const FORM_CONTROLS = new Set(['INPUT', 'SELECT', 'TEXTAREA', 'BUTTON']);
 const isFormControl = (tag: string) => FORM_CONTROLS.has(tag);
 
 /** A custom element, or one of the few plain ones that may have a shadow root, drawn with nothing inside. */
-const mayHideRoot = (tag: string) => tag.includes('-') || tag === 'DIV' || tag === 'SPAN' || tag === 'SECTION' || tag === 'ARTICLE';
+const mayHideRoot = (tag: string) =>
+  tag.includes('-') || tag === 'DIV' || tag === 'SPAN' || tag === 'SECTION' || tag === 'ARTICLE';
 
 /** Text as lines: white space folded, one break between blocks. */
 class Lines {

@@ -54,10 +54,20 @@ export class Grants {
     const base = { deviceId, label, online: true };
     const named = (tab: TabSummary) => ({ id: tab.id, title: tab.title });
     if (approve === 'always') {
-      return { grants: [{ ...base, id: this.#standingId, ready: true, policy: { control: true, tabs: tabs.filter((tab) => !tab.opened).map(named) } }] };
+      return {
+        grants: [
+          {
+            ...base,
+            id: this.#standingId,
+            ready: true,
+            policy: { control: true, tabs: tabs.filter((tab) => !tab.opened).map(named) },
+          },
+        ],
+      };
     }
     const live = this.live();
-    if (live.length === 0) return { grants: [{ ...base, id: this.#standingId, ready: false, policy: { control: false, tabs: [] } }] };
+    if (live.length === 0)
+      return { grants: [{ ...base, id: this.#standingId, ready: false, policy: { control: false, tabs: [] } }] };
     return {
       grants: live.map((grant) => ({
         ...base,
@@ -106,7 +116,8 @@ export class Grants {
   }
 
   #find(id: string, tab: TabSummary | undefined): { control: boolean } | undefined {
-    if (this.#options.approve === 'always') return id === this.#standingId && tab && !tab.opened ? { control: true } : undefined;
+    if (this.#options.approve === 'always')
+      return id === this.#standingId && tab && !tab.opened ? { control: true } : undefined;
     return this.live().find((grant) => grant.id === id && grant.tabId === tab?.id);
   }
 

@@ -20,11 +20,22 @@ export function remember(tab: Tab, observation: Observation): void {
 
 export function changesSince(before: Observation, now: Observation): Record<string, unknown> {
   const known = new Map(before.elements.map((element) => [element.ref, JSON.stringify(element)]));
-  const changed: ObservedElement[] = now.elements.filter((element) => known.get(element.ref) !== JSON.stringify(element));
+  const changed: ObservedElement[] = now.elements.filter(
+    (element) => known.get(element.ref) !== JSON.stringify(element),
+  );
   const present = new Set(now.elements.map((element) => element.ref));
   const removed = before.elements.filter((element) => !present.has(element.ref)).map((element) => element.ref);
   const fields: Record<string, unknown> = {};
-  for (const field of ['url', 'title', 'text', 'viewport_text', 'scroll', 'truncated', 'navigation', 'notices'] as const)
+  for (const field of [
+    'url',
+    'title',
+    'text',
+    'viewport_text',
+    'scroll',
+    'truncated',
+    'navigation',
+    'notices',
+  ] as const)
     if (JSON.stringify(before[field]) !== JSON.stringify(now[field])) fields[field] = now[field];
   const kept = before.elements.map((element) => element.ref).filter((ref) => present.has(ref));
   const keptNow = now.elements.map((element) => element.ref).filter((ref) => known.has(ref));
@@ -37,6 +48,8 @@ export function changesSince(before: Observation, now: Observation): Record<stri
     ...(unchanged ? { unchanged: true } : fields),
     ...(changed.length > 0 ? { elements: changed } : {}),
     ...(removed.length > 0 ? { removed } : {}),
-    ...(reordered || changed.some((element) => !known.has(element.ref)) ? { order: now.elements.map((element) => element.ref) } : {}),
+    ...(reordered || changed.some((element) => !known.has(element.ref))
+      ? { order: now.elements.map((element) => element.ref) }
+      : {}),
   };
 }

@@ -61,8 +61,7 @@ export class Frames {
   async follow(session: string, parent?: string): Promise<void> {
     const { frameTree } = await this.#protocol.send('Page.getFrameTree', {}, session);
     this.#adopt(frameTree, session, parent);
-    const on = (event: string, listener: EventListener) =>
-      this.#protocol.on(event, listener, session);
+    const on = (event: string, listener: EventListener) => this.#protocol.on(event, listener, session);
     on('Page.frameAttached', ({ frameId, parentFrameId }) => {
       if (!this.#frames.has(frameId)) this.#add(frameId, parentFrameId, session, '');
     });
@@ -159,7 +158,11 @@ export class Frames {
       frame.session,
     );
     if (present.result.value !== 'object') {
-      await this.#protocol.send('Runtime.evaluate', { expression: this.#script, contextId: executionContextId }, frame.session);
+      await this.#protocol.send(
+        'Runtime.evaluate',
+        { expression: this.#script, contextId: executionContextId },
+        frame.session,
+      );
     }
     return executionContextId;
   }
@@ -180,10 +183,18 @@ export class Frames {
 
   async refOfNode(frame: Frame, backendNodeId: number): Promise<string> {
     const executionContextId = await this.#worldOf(frame);
-    const { object } = await this.#protocol.send('DOM.resolveNode', { backendNodeId, executionContextId }, frame.session);
+    const { object } = await this.#protocol.send(
+      'DOM.resolveNode',
+      { backendNodeId, executionContextId },
+      frame.session,
+    );
     const answer = await this.#protocol.send(
       'Runtime.callFunctionOn',
-      { functionDeclaration: 'function(){return __device.refOfElement(this)}', objectId: object.objectId, returnByValue: true },
+      {
+        functionDeclaration: 'function(){return __device.refOfElement(this)}',
+        objectId: object.objectId,
+        returnByValue: true,
+      },
       frame.session,
     );
     void this.#protocol.send('Runtime.releaseObject', { objectId: object.objectId }, frame.session).catch(() => {});

@@ -57,11 +57,18 @@ async function observePage(tab: Tab, loading: boolean): Promise<Observation> {
     tab.look<PageView>(main, observeExpression(main, ELEMENTS)),
     tab.send('Page.getNavigationHistory'),
   ]);
-  const observed: ObservedFrames = { byToken: new Map([[main.token, { frameId: main.id, generation: view.generation }]]) };
+  const observed: ObservedFrames = {
+    byToken: new Map([[main.token, { frameId: main.id, generation: view.generation }]]),
+  };
   const inner = view.frames.length > 0 ? await observeFrames(tab, main, view, observed) : [];
   const elements = inFront([view, ...inner]);
   const text = [view.text, ...inner.map((frame) => frame.text)].filter(Boolean).join('\n');
-  const viewportText = [view.viewport_text, ...inner.filter((frame) => frame.visible).map((frame) => frame.viewport_text)].filter(Boolean).join('\n');
+  const viewportText = [
+    view.viewport_text,
+    ...inner.filter((frame) => frame.visible).map((frame) => frame.viewport_text),
+  ]
+    .filter(Boolean)
+    .join('\n');
   const found = [view, ...inner].reduce((sum, frame) => sum + frame.found, 0);
   tab.url = view.url;
   tab.title = view.title;
@@ -98,7 +105,13 @@ const observeExpression = (frame: Frame, elements: number) =>
 type FrameView = PageView & { visible: boolean };
 
 /** Frames of other origins, each read in its own world, and those within them. */
-async function observeFrames(tab: Tab, parent: Frame, view: PageView, observed: ObservedFrames, depth = 0): Promise<FrameView[]> {
+async function observeFrames(
+  tab: Tab,
+  parent: Frame,
+  view: PageView,
+  observed: ObservedFrames,
+  depth = 0,
+): Promise<FrameView[]> {
   const places = new Map(view.frames.map((place) => [place.ref, place]));
   const views = await Promise.all(
     tab.frames.childrenOf(parent).map(async (frame): Promise<FrameView[]> => {
@@ -109,7 +122,8 @@ async function observeFrames(tab: Tab, parent: Frame, view: PageView, observed: 
         const inner = await tab.look<PageView>(frame, observeExpression(frame, ELEMENTS));
         observed.byToken.set(frame.token, { frameId: frame.id, generation: inner.generation });
         for (const element of inner.elements) element.in_viewport &&= place.visible;
-        const deeper = inner.frames.length > 0 && depth < 4 ? await observeFrames(tab, frame, inner, observed, depth + 1) : [];
+        const deeper =
+          inner.frames.length > 0 && depth < 4 ? await observeFrames(tab, frame, inner, observed, depth + 1) : [];
         return [{ ...inner, visible: place.visible }, ...deeper];
       } catch {
         // A frame that is loading or frozen is left out; the page around it can still be worked.
@@ -124,14 +138,20 @@ async function observeFrames(tab: Tab, parent: Frame, view: PageView, observed: 
 function inFront(views: PageView[]): ObservedElement[] {
   const all = views.flatMap((view) => view.elements);
   if (views.length === 1) return all;
-  return [...all.filter((element) => element.in_viewport), ...all.filter((element) => !element.in_viewport)].slice(0, ELEMENTS);
+  return [...all.filter((element) => element.in_viewport), ...all.filter((element) => !element.in_viewport)].slice(
+    0,
+    ELEMENTS,
+  );
 }
 
 /** A native dialog stands in front of everything; the page behind it cannot even be asked. */
 function observeDialog(tab: Tab, dialog: Dialog): Observation {
   const generation = tab.nextGeneration({ byToken: new Map(), dialog });
-  const what = { alert: 'message', confirm: 'question', prompt: 'question', beforeunload: 'leave-page question' }[dialog.kind];
-  const message = dialog.kind === 'beforeunload' ? 'Leave this page? Changes that were made may not be saved.' : dialog.message;
+  const what = { alert: 'message', confirm: 'question', prompt: 'question', beforeunload: 'leave-page question' }[
+    dialog.kind
+  ];
+  const message =
+    dialog.kind === 'beforeunload' ? 'Leave this page? Changes that were made may not be saved.' : dialog.message;
   const button = (ref: string, label: string): ObservedElement => ({
     ref,
     label,
@@ -142,7 +162,8 @@ function observeDialog(tab: Tab, dialog: Dialog): Observation {
     in_viewport: true,
   });
   const elements = [button('dialog-accept', dialog.kind === 'beforeunload' ? 'Leave' : 'OK')];
-  if (dialog.kind !== 'alert') elements.push(button('dialog-dismiss', dialog.kind === 'beforeunload' ? 'Stay' : 'Cancel'));
+  if (dialog.kind !== 'alert')
+    elements.push(button('dialog-dismiss', dialog.kind === 'beforeunload' ? 'Stay' : 'Cancel'));
   if (dialog.kind === 'prompt') {
     elements.push({
       ref: 'dialog-text',
@@ -165,6 +186,9 @@ function observeDialog(tab: Tab, dialog: Dialog): Observation {
     scroll: { up: false, down: false },
     truncated: { text: message.length > TEXT, elements: false },
     navigation: { can_go_back: false, can_go_forward: false },
-    notices: [{ kind: 'DIALOG', text: `The page shows a ${what} of the browser; it waits for an answer.` }, ...tab.notices.take()],
+    notices: [
+      { kind: 'DIALOG', text: `The page shows a ${what} of the browser; it waits for an answer.` },
+      ...tab.notices.take(),
+    ],
   };
 }

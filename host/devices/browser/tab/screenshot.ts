@@ -25,7 +25,10 @@ export async function screenshot(
   const { main } = tab.frames;
   const seen = tab.generations.get(options.generation)?.byToken.get(main.token);
   if (!seen) throw stale('OBSERVATION_FORGOTTEN');
-  const current = await tab.look<{ stale?: string; width: number; height: number }>(main, `__device.pictureState(${seen.generation})`);
+  const current = await tab.look<{ stale?: string; width: number; height: number }>(
+    main,
+    `__device.pictureState(${seen.generation})`,
+  );
   if (current.stale) throw stale(current.stale);
 
   const frames = [main, ...framesBelow(tab)];

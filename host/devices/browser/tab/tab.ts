@@ -95,8 +95,15 @@ export class Tab {
     ]);
     await this.frames.follow(session);
     this.url = this.frames.main.url;
-    this.on('Page.fileChooserOpened', ({ mode }) => this.notices.add('FILE_CHOOSER', mode === 'selectMultiple' ? 'The page asks for files.' : 'The page asks for a file.'));
-    this.on('Page.windowOpen', ({ url }) => this.notices.add('NEW_WINDOW', `The page opened another window: ${String(url).slice(0, 300)}`));
+    this.on('Page.fileChooserOpened', ({ mode }) =>
+      this.notices.add(
+        'FILE_CHOOSER',
+        mode === 'selectMultiple' ? 'The page asks for files.' : 'The page asks for a file.',
+      ),
+    );
+    this.on('Page.windowOpen', ({ url }) =>
+      this.notices.add('NEW_WINDOW', `The page opened another window: ${String(url).slice(0, 300)}`),
+    );
   }
 
   /** What every session of this tab needs, its own and those of frames in other processes. */
@@ -131,7 +138,13 @@ export class Tab {
   #followDialogs(): void {
     this.on('Page.javascriptDialogOpening', (params) => {
       const { type, message, defaultPrompt, url } = params;
-      this.dialog = { kind: type, message: message.slice(0, 8000), defaultText: defaultPrompt ?? '', url, text: defaultPrompt ?? '' };
+      this.dialog = {
+        kind: type,
+        message: message.slice(0, 8000),
+        defaultText: defaultPrompt ?? '',
+        url,
+        text: defaultPrompt ?? '',
+      };
       this.activity.tell();
     });
     // The state follows the close event alone, whoever closed it.
