@@ -64,13 +64,7 @@ export function registerWork(container: DependencyContainer): void {
       targets: from.resolve(CONNECTORS),
       plugins: from.resolve(PLUGINS),
       jev: from.resolve(JEV),
-      thinking: {
-        available() {
-          const { textHelper, verifier } = thinking.offers();
-          return textHelper && verifier;
-        },
-        assist: (request, authority, signal) => thinking.forRun(authority)(request, signal),
-      },
+      thinking,
       features: () => features(from.resolve(CONFIG).current),
       clock: { now: Date.now },
       ids: { uuid: randomUUID },
