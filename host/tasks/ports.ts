@@ -87,14 +87,15 @@ export interface Evaluations {
   allowed(agentId: string): boolean;
 }
 
-/** Thinking, when the operator has set it up. */
+/** Thinking, when the operator has set it up (host/plugins/thinking-port.ts). */
 export interface Assistance {
-  available(agentId: string): boolean;
-  assist(
-    request: ThinkingRequest,
-    authority: { principalId: string; agentId: string; conversationId: string; taskId?: string },
-    signal: AbortSignal,
-  ): Promise<ThinkingReply>;
+  offers(): { textHelper: boolean; verifier: boolean };
+  forRun(authority: {
+    principalId: string;
+    agentId: string;
+    conversationId: string;
+    taskId?: string;
+  }): NonNullable<ControllerPorts['assist']> | undefined;
 }
 
 export interface Features {

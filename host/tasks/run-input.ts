@@ -5,8 +5,8 @@ import type { Features, TaskTarget } from './ports.ts';
 
 export interface InputContext {
   features: Features;
-  /** The host can write field text and verify through Thinking. */
-  thinking: boolean;
+  /** What the host can do for the run through Thinking. */
+  thinking: { textHelper: boolean; verifier: boolean };
   interactionContext?: string;
 }
 
@@ -26,7 +26,8 @@ export function browserInput(task: TaskRecord, revision: TaskRevision, target: T
     ...(revision.agentHandoff ? { agentCommand: true } : {}),
     ...(revision.guidance === undefined ? {} : { guidance: revision.guidance }),
     ...(context.interactionContext === undefined ? {} : { interactionContext: context.interactionContext }),
-    ...(context.thinking ? { verifier: true, textHelper: true } : {}),
+    ...(context.thinking.verifier ? { verifier: true } : {}),
+    ...(context.thinking.textHelper ? { textHelper: true } : {}),
   };
 }
 

@@ -10,7 +10,7 @@ import type { RunReceipt } from '../../core/receipts/receipt.ts';
 import type { RunLedger } from '../../core/receipts/receipts.ts';
 import type { TaskRecord, TaskRevision } from '../../core/receipts/task-record.ts';
 import { type HostError, isHostError, refuse } from '../../sdk/contract/errors.ts';
-import type { ThinkingRequest } from '../../sdk/contract/thinking.ts';
+import type { ThinkingReply, ThinkingRequest } from '../../sdk/contract/thinking.ts';
 import type { Room } from './deps.ts';
 import type { ControllerPorts, TargetTools, TaskTarget } from './ports.ts';
 import { createRunProgress } from './progress-writer.ts';
@@ -137,8 +137,12 @@ class Run {
       );
       if (signal.aborted) return { kind: 'error', code: 'TASK_CANCELLED' };
       this.start.launched();
-      const thinking = this.room.thinking?.available(task.agentId) ?? false;
-      const input = browserInput(task, revision, target, { features: this.room.features(), thinking });
+      const thinking = this.room.thinking?.forRun(authorityOf(task));
+      const offered = thinking && this.room.thinking?.offers();
+      const input = browserInput(task, revision, target, {
+        features: this.room.features(),
+        thinking: offered ?? { textHelper: false, verifier: false },
+      });
       const value = await this.room.plugins.run(pluginId, {
         runId: receipt.requestId,
         input,
@@ -149,11 +153,11 @@ class Run {
       });
       return { kind: 'result', value };
     } catch (error) {
-      return { kind: 'error', code: isHostError(error) ? (error as HostError).code : 'ADAPTER_FAILURE' };
+      return { kind: 'error', code: isHostError(error) ? codeOf(error) : 'ADAPTER_FAILURE' };
     }
   }
 
-  private ports(thinking: boolean): ControllerPorts {
+  private ports(thinking: ControllerPorts['assist'] | undefined): ControllerPorts {
     const { task, pluginId } = this.start;
     const caller = {
       principalId: task.principalId,
@@ -181,21 +185,24 @@ class Run {
         return reply;
       },
       progress: (event) => this.progress.report(event),
-      ...(thinking ? { assist: (request, signal) => this.assist(request, signal) } : {}),
+      ...(thinking ? { assist: (request, signal) => this.assist(thinking, request, signal) } : {}),
     };
   }
 
-  private assist: NonNullable<ControllerPorts['assist']> = async (request, signal) => {
-    const { thinking } = this.room;
-    if (!thinking || !this.allowed()) refuse('CAPABILITY_DENIED', { capability: 'thinking.assist' });
-    const reply = await thinking.assist(request, authorityOf(this.start.task), signal);
+  private async assist(
+    ask: NonNullable<ControllerPorts['assist']>,
+    request: ThinkingRequest,
+    signal: AbortSignal,
+  ): Promise<ThinkingReply> {
+    if (!this.allowed()) refuse('CAPABILITY_DENIED', { capability: 'thinking.assist' });
+    const reply = await ask(request, signal);
     if (request.kind === 'verify') {
       const genuine = isGenuine(request, this.start.revision.instructions, this.observed);
       const fresh = genuine && (this.observed?.moment ?? 0) > this.mutatedAt;
       this.verifiedAt = reply.verified === true && fresh ? ++this.moment : Number.NEGATIVE_INFINITY;
     }
     return reply;
-  };
+  }
 }
 
 interface Observed {
@@ -215,6 +222,12 @@ function isGenuine(request: VerifyRequest, goal: string, observed: Observed | un
   } catch {
     return false;
   }
+}
+
+/** A plugin that threw a code of its own is told by that code. */
+function codeOf({ code, details }: HostError): string {
+  const { cause } = details;
+  return code === 'PLUGIN_FAILED' && typeof cause === 'string' && /^[A-Z][A-Z0-9_]{2,80}$/.test(cause) ? cause : code;
 }
 
 const authorityOf = ({ principalId, agentId, conversationId, taskId }: TaskRecord) => ({

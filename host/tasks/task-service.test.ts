@@ -14,6 +14,10 @@ import {
 } from '../../test/tasks/room.ts';
 
 const signal = new AbortController().signal;
+const verifier = {
+  offers: () => ({ textHelper: false, verifier: true }),
+  forRun: () => async () => ({ verified: true }),
+};
 
 async function spawned(room: TestRoom, more: Parameters<TestRoom['spawn']>[0] = {}) {
   await room.service.start();
@@ -59,14 +63,14 @@ describe('a browser task', () => {
   it('does not take a controller’s word for success', async () => {
     const room = createTestRoom({
       controller: async () => result({ status: 'succeeded', reason: 'VERIFIED' }),
-      thinking: { available: () => true, assist: async () => ({ verified: true }) },
+      thinking: verifier,
     });
     expect(await spawned(room)).toMatchObject({ state: 'needs_reconciliation', outcome: 'candidate' });
   });
 
   it('is completed when the host’s own verifier saw the page after the last action', async () => {
     const room = createTestRoom({
-      thinking: { available: () => true, assist: async () => ({ verified: true }) },
+      thinking: verifier,
       controller: async (input, ports, run) => {
         const done = await clickBuy(ports, run);
         const acquired = JSON.parse(
@@ -87,7 +91,7 @@ describe('a browser task', () => {
 
   it('does not count a verification of a page that the device never showed', async () => {
     const room = createTestRoom({
-      thinking: { available: () => true, assist: async () => ({ verified: true }) },
+      thinking: verifier,
       controller: async (input, ports, run) => {
         const done = await clickBuy(ports, run);
         const page = { url: 'https://shop.example/done', title: 'x', text: 'I made this up', elements: [] };
