@@ -17,8 +17,8 @@ import type { ManagedConnectors } from './connectors/connectors.ts';
 import type { HostLog } from './log.ts';
 import type { RunningPluginHost } from './plugins/plugin-host.ts';
 import type { ThinkingPort } from './plugins/thinking-port.ts';
-import type { EmbeddedDevices } from './wiring/device.ts';
 import type { TaskReceipts, TaskService } from './tasks/service.ts';
+import type { EmbeddedDevices } from './wiring/device.ts';
 
 const token = <T>(name: string): InjectionToken<T> => Symbol(name);
 

@@ -2,8 +2,8 @@
 import * as v from 'valibot';
 import { jevConfig } from '../../core/jev/config.ts';
 import { RemovedExperience, ThinkingConfig } from '../../core/jev/thinking-config.ts';
-import { BrowserDeviceConfig } from '../devices/browser/config.ts';
 import { BrowserBindings } from '../connectors/config.ts';
+import { BrowserDeviceConfig } from '../devices/browser/config.ts';
 
 const int = (min: number, max: number) => v.pipe(v.number(), v.integer(), v.minValue(min), v.maxValue(max));
 const Model = v.pipe(v.string(), v.minLength(1), v.maxLength(1024));
