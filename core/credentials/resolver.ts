@@ -15,6 +15,8 @@ export interface CredentialResolver {
    * @throws CREDENTIAL_UNUSABLE naming the source, never the value.
    */
   resolve(reference: CredentialReference, options?: { signal?: AbortSignal }): Promise<string>;
+  /** A credential that came another way; from now on no log shows it. */
+  learn?(value: string): void;
   /** Commands answer once per generation of the configuration; this begins a new one. */
   forgetCommands(): void;
 }
@@ -56,6 +58,9 @@ export function createCredentialResolver(deps: ResolverDeps): CredentialResolver
       const value = await read(reference, options.signal);
       deps.redactor?.learn(value);
       return value;
+    },
+    learn(value) {
+      deps.redactor?.learn(value);
     },
     forgetCommands() {
       answered.clear();

@@ -28,6 +28,7 @@ export async function connect(config: JevConfig, sources: ConnectionSources, sig
   if (config.provider === 'upstream' && config.baseUrl === undefined) {
     const settings = await sources.claudeSettings?.();
     const identity = guarded(() => resolveIdentity(settings, sources.env));
+    sources.credentials.learn?.(identity.credential);
     return { endpoint: evaluationEndpoint('upstream', identity.baseUrl), credential: identity.credential };
   }
   const endpoint = evaluationEndpoint(config.provider, config.baseUrl ?? TYPESAFE_BASE);

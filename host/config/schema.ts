@@ -3,17 +3,12 @@
  * knows is an error that names it.
  */
 import * as v from 'valibot';
+import { AgentsConfig } from '../../core/authorization/config.ts';
 import { ApiConfig } from '../api/config.ts';
-import {
-  AgentsConfig,
-  ComputerUseConfig,
-  ConnectorsConfig,
-  DevicesConfig,
-  JevConfig,
-  LogConfig,
-  PluginsConfig,
-  RetentionConfig,
-} from './sections.ts';
+import { ConnectorsConfig } from '../connectors/config.ts';
+import { PluginsConfig } from '../plugins/config.ts';
+import { RetentionConfig } from '../tasks/config.ts';
+import { ComputerUseConfig, DevicesConfig, GatewayJevConfig, LogConfig } from './sections.ts';
 
 export const HostConfig = v.strictObject({
   dataDir: v.optional(
@@ -27,16 +22,16 @@ export const HostConfig = v.strictObject({
   gateway: v.pipe(
     v.strictObject({
       api: v.optional(ApiConfig, {}),
-      jev: v.optional(JevConfig),
+      jev: v.optional(GatewayJevConfig),
       computerUse: v.optional(ComputerUseConfig),
       connectors: v.optional(ConnectorsConfig, []),
     }),
     v.description('The services of the host.'),
   ),
   agents: AgentsConfig,
-  plugins: v.optional(PluginsConfig, {}),
+  plugins: PluginsConfig,
   devices: v.optional(DevicesConfig, {}),
-  retention: v.optional(RetentionConfig),
+  retention: v.optional(RetentionConfig, {}),
   log: v.optional(LogConfig, {}),
 });
 export type HostConfig = v.InferOutput<typeof HostConfig>;

@@ -1,7 +1,9 @@
 /** `gateway.connectors` and the bindings under `gateway.jev.browser`: tool servers, and targets that were set by hand. */
 import * as v from 'valibot';
 import { CredentialFile, EnvironmentName } from '../../core/credentials/reference.ts';
+import { ThinkingConfig } from '../../core/jev/thinking-config.ts';
 import { BrowserField } from '../../sdk/contract/browser-run.ts';
+import { PluginId } from '../../sdk/contract/manifest.ts';
 
 const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]']);
 
@@ -102,6 +104,21 @@ export const BrowserBindings = v.strictObject({
       v.check((all) => new Set(all.map((one) => one.id)).size === all.length, 'every id once'),
     ),
     [],
+  ),
+  textHelper: v.optional(
+    v.pipe(
+      ThinkingConfig,
+      v.description('A model for field text and addresses in browser tasks, in place of gateway.jev.thinking.'),
+    ),
+  ),
+  hooks: v.optional(
+    v.pipe(
+      v.strictObject({
+        text: v.optional(v.pipe(PluginId, v.description('Helper plugin that is asked for field text first.'))),
+        verify: v.optional(v.pipe(PluginId, v.description('Helper plugin that verifies completion first.'))),
+      }),
+      v.description('The operator’s own helpers for known workflows. They serve `assist` as the Thinking plugin does.'),
+    ),
   ),
 });
 export type BrowserBindings = v.InferOutput<typeof BrowserBindings>;

@@ -22,6 +22,30 @@ export interface RunPorts {
     request: { messages: ProviderMessage[]; maxTokens?: number; timeoutMs?: number },
     signal: AbortSignal,
   ): Promise<{ text: string; stop: string }>;
+  /** Serves `model.messages`: the agent-model backend. */
+  model?(request: Record<string, unknown>, signal: AbortSignal): Promise<Record<string, unknown>>;
+  /** Serves `image`: scale, crop, mark, mask. */
+  image?(
+    operation: Record<string, unknown>,
+    data: Uint8Array,
+    signal: AbortSignal,
+  ): Promise<{ info: Record<string, unknown>; data: Uint8Array }>;
+  /** Serves `cdp.call`; the method is on the grant's list already. */
+  cdp?(method: string, params: Record<string, unknown>, signal: AbortSignal): Promise<Record<string, unknown>>;
+  /** Serves `tasks.control`. */
+  control?(command: Record<string, unknown>, signal: AbortSignal): Promise<Record<string, unknown>>;
+  /** Serve `speech`. */
+  transcribe?(
+    options: Record<string, unknown>,
+    audio: Uint8Array,
+    signal: AbortSignal,
+  ): Promise<Record<string, unknown>>;
+  speak?(options: Record<string, unknown>, signal: AbortSignal): Promise<Uint8Array>;
+  /** Serve `program`: the check of a program's source, and its calls by exact reference. */
+  programCheck?(source: Record<string, unknown>, signal: AbortSignal): Promise<Record<string, unknown>>;
+  programCall?(ref: string, args: Record<string, unknown>, signal: AbortSignal): Promise<unknown>;
+  /** Serves `http.fetch`; the address is HTTPS and its host on the grant's list already. */
+  fetch?(request: Record<string, unknown>, signal: AbortSignal): Promise<Record<string, unknown>>;
 }
 
 /** For whom a run works: recorded with what it does. */

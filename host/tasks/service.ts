@@ -45,7 +45,8 @@ export interface TaskService {
   start(): Promise<void>;
   discover(
     caller: Caller,
-    query: { text?: string; offset?: number },
+    /** `adapter` keeps one kind of target; `text` is part of a name; pages of 25. */
+    query: { adapter?: string; text?: string; offset?: number },
     signal: AbortSignal,
   ): Promise<{ targets: Target[]; nextOffset: number | null }>;
   spawn(caller: Caller, request: SpawnRequest, signal: AbortSignal): Promise<TaskSnapshot>;

@@ -19,6 +19,7 @@ export const details: readonly Detail[] = [
   { pageText: 12_000, label: 250, context: 800, value: 2000 },
   { pageText: 6000, label: 250, context: 240, value: 240 },
   { pageText: 3000, label: 120, context: 80, value: 80 },
+  { pageText: 1500, label: 60, context: 40, value: 40 },
 ];
 
 export function describePage(page: Observation, detail: Detail): Json {

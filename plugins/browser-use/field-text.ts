@@ -18,7 +18,7 @@ export function fieldValue(
   goal: string,
 ): FieldValue {
   const supplied = suppliedFor(element, fields, page);
-  if (supplied !== undefined) return supplied === 'ambiguous' ? supplied : { text: supplied, source: 'supplied' };
+  if (supplied !== undefined) return supplied === 'ambiguous' ? supplied : { ...supplied, source: 'supplied' };
   const literal = literalFor(element, goal);
   return literal === undefined ? 'missing' : { text: literal, source: 'goal' };
 }
@@ -28,7 +28,7 @@ export function suppliedFor(
   element: ObservedElement,
   fields: readonly BrowserField[],
   page: Observation,
-): string | 'ambiguous' | undefined {
+): { text: string } | 'ambiguous' | undefined {
   for (const tier of ['exact', 'loose'] as const) {
     const matches = fields.filter((field) => sameLabel(field.label, element.label, tier));
     const texts = new Set(matches.map((field) => field.text));
@@ -36,7 +36,8 @@ export function suppliedFor(
     const bearers = visibleElements(page).filter(
       (other) => isTextField(other) && sameLabel(other.label, element.label, tier),
     );
-    return texts.size > 1 || bearers.length > 1 ? 'ambiguous' : matches[0]?.text;
+    const [text = ''] = texts;
+    return texts.size > 1 || bearers.length > 1 ? 'ambiguous' : { text };
   }
   return undefined;
 }
@@ -95,7 +96,7 @@ export function literalFor(element: ObservedElement, goal: string): string | und
 }
 
 function escapePattern(text: string): string {
-  return text.replace(/[.*+?^${}()|[\]\\/-]/gu, '\\$&');
+  return text.replace(/[.*+?^${}()|[\]\\/]/gu, '\\$&');
 }
 
 /** Whether the field already shows this text. */

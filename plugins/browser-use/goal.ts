@@ -1,4 +1,5 @@
 /** An agent's goal, carried on action by action until it is reached, blocked or out of budget (wire-contracts 3.2). */
+import type { JevAsset } from '../../sdk/contract/jev.ts';
 import { type Offer, offerTargets } from './candidates.ts';
 import { settleCompletion } from './completion.ts';
 import { type Decision, readDecision } from './decision.ts';
@@ -9,6 +10,7 @@ import { filled, firstPage } from './opening.ts';
 import { judge } from './policy.ts';
 import { createProgress } from './progress.ts';
 import { askForDecision } from './questions.ts';
+import { pictureOf } from './screenshot.ts';
 import type { Session } from './session.ts';
 import { Stop } from './stop.ts';
 import { acceptsConsent, belongsToCaptcha, goalCoversConsent, wallInTheWay } from './walls.ts';
@@ -33,20 +35,21 @@ export async function runGoal(session: Session): Promise<Stop> {
 }
 
 /** One decision and what follows from it. @returns the next page, or the end. */
-async function cycle(run: Run, page: Observation): Promise<Observation | Stop> {
+async function cycle(run: Run, seen: Observation): Promise<Observation | Stop> {
   const { session, progress } = run;
-  const wall = wallInTheWay(page);
+  const wall = wallInTheWay(seen);
   if (wall) return new Stop(wall);
+  const { page, screenshot } = session.input.images ? await pictureOf(session, seen) : { page: seen };
   progress.at(page.url);
   const offer = offerTargets(page, {
     goal: session.input.goal,
     exhausted: (element) => {
       const value = suppliedFor(element, run.fields, page);
-      return progress.exhausted(element, typeof value === 'string' && value !== 'ambiguous' ? value : undefined);
+      return progress.exhausted(element, typeof value === 'object' ? value.text : undefined);
     },
     withheld: (element) => belongsToCaptcha(element) || (!run.mayConsent && acceptsConsent(element)),
   });
-  const decision = await decide(run, page, offer);
+  const decision = await decide(run, page, offer, screenshot);
   if (decision instanceof Stop) return decision;
   delete run.recovery;
   const { input, counts } = session;
@@ -68,7 +71,7 @@ async function cycle(run: Run, page: Observation): Promise<Observation | Stop> {
   return new Stop('INVALID_DECISION');
 }
 
-async function decide(run: Run, page: Observation, offer: Offer): Promise<Decision | Stop> {
+async function decide(run: Run, page: Observation, offer: Offer, screenshot?: JevAsset): Promise<Decision | Stop> {
   const { session, progress, fields } = run;
   const { input, ctx, trace, counts } = session;
   const first = input.sessionStart && counts.evaluations === 0;
@@ -82,6 +85,7 @@ async function decide(run: Run, page: Observation, offer: Offer): Promise<Decisi
     recent: progress.recent(),
     earlier: progress.earlier(),
     ...(run.recovery === undefined ? {} : { recovery: run.recovery }),
+    ...(screenshot && { screenshot }),
     ...(first ? { extraOperations: firstDecisionOperations } : {}),
   });
   if ('refused' in asked) return new Stop(asked.refused);

@@ -8,7 +8,7 @@
 import type { BrowserField } from '../../sdk/contract/browser-run.ts';
 import type { JevAsset, JevQuestion, JevRequest, Json } from '../../sdk/contract/jev.ts';
 import { type Offer, type Target, type TargetOperation, targetOperations } from './candidates.ts';
-import { clean, type Detail, describePage, describeTarget, details } from './describe.ts';
+import { clean, cut, type Detail, describePage, describeTarget, details } from './describe.ts';
 import { isIncomplete, type Observation } from './observation.ts';
 import type { ActionRecord } from './progress.ts';
 
@@ -19,7 +19,12 @@ export const MAX_OPTIONS = 255;
 /** UTF-8 bytes of a request. */
 export const MAX_REQUEST_BYTES = 128 * 1024;
 
+/** Characters of the goal that each question repeats; the state holds it whole. */
+const GOAL_IN_QUESTION = 1500;
+
 export const NONE = 'NONE';
+/** Names the picture in a request. The state refers to it by this text, so it is one that no page says by chance. */
+export const SCREENSHOT_REF = 'img-visible-part-of-the-page';
 
 export interface Situation {
   goal: string;
@@ -95,7 +100,7 @@ function requestAt(situation: Situation, detail: Detail): JevRequest {
       ...Object.fromEntries(targetOperations.flatMap((operation) => targetQuestions(situation, operation, detail))),
       ...situation.extraQuestions,
     },
-    ...(screenshot && { assets: { screenshot } }),
+    ...(screenshot && { assets: { [SCREENSHOT_REF]: screenshot } }),
   };
 }
 
@@ -104,9 +109,9 @@ function describeState(situation: Situation, detail: Detail): { [key: string]: J
   return clean({
     goal: situation.goal,
     guidance: situation.guidance,
-    supplied_field_values: situation.supplied.map(({ label, text }) => ({ label, text })),
+    supplied_field_values: situation.supplied.map(({ label, text }) => ({ label, text: cut(text, detail.value) })),
     page: describePage(situation.page, detail),
-    screenshot: situation.screenshot ? 'screenshot' : undefined,
+    screenshot: situation.screenshot ? SCREENSHOT_REF : undefined,
     recent_actions: recent.map(describeAction),
     earlier_actions: earlier.length ? earlier.map(describeAction) : undefined,
     previous_interaction: situation.previousInteraction,
@@ -131,7 +136,7 @@ function operationQuestion(situation: Situation): JevQuestion {
   return {
     type: 'choice',
     instructions: clean({
-      goal,
+      goal: cut(goal, GOAL_IN_QUESTION),
       ask: 'Which operation comes next?',
       rules: [...commonRules, ...operationRules, ...(situation.rules ?? [])],
       observation_incomplete: isIncomplete(page),
@@ -150,7 +155,7 @@ function targetQuestions(situation: Situation, operation: TargetOperation, detai
     {
       type: 'choice',
       instructions: clean({
-        goal: situation.goal,
+        goal: cut(situation.goal, GOAL_IN_QUESTION),
         operation,
         ask: `If the next operation is ${operation}, which of these does it take? ${NONE} when the right one is not among them.`,
         rules: [...commonRules, ...(situation.rules ?? [])],

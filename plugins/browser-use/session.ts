@@ -75,6 +75,8 @@ export function createSession(input: BrowserRunInput, ctx: Context, browser: Rem
   let lastConfirmedAction: LastAction | undefined;
   let lastEvaluation: BrowserRunResult['lastEvaluation'];
   let staleInRow = 0;
+  // What the decision behind the next action measured; told again with the action, so that one event says it all.
+  let measured: Partial<BrowserProgress> = {};
 
   const check = () => {
     if (ctx.signal.aborted) throw cancellation(ctx.signal);
@@ -155,8 +157,10 @@ export function createSession(input: BrowserRunInput, ctx: Context, browser: Rem
       );
       const done = reply.outcome === 'confirmed' ? (reply.completedAction ?? operation) : operation;
       lastAction = { operationId, operation: done, outcome: reply.outcome };
+      if (reply.outcome !== 'not_executed') counts.steps += 1;
       const action_ms = ctx.clock.now() - from;
       session.tell({
+        ...measured,
         phase: 'acted',
         operationId,
         operation: done,
@@ -171,12 +175,9 @@ export function createSession(input: BrowserRunInput, ctx: Context, browser: Rem
         ms: action_ms,
         ...(reply.outcome === 'confirmed' ? {} : { code: reply.code, cause: reply.cause }),
       });
-      if (reply.outcome === 'unknown') {
-        counts.steps += 1;
-        throw new Stop('OUTCOME_UNKNOWN');
-      }
+      measured = {};
+      if (reply.outcome === 'unknown') throw new Stop('OUTCOME_UNKNOWN');
       if (reply.outcome === 'not_executed') return reply;
-      counts.steps += 1;
       staleInRow = 0;
       lastConfirmedAction = lastAction;
       if (reply.observation) page = reply.observation;
@@ -230,6 +231,10 @@ export function createSession(input: BrowserRunInput, ctx: Context, browser: Rem
 
     tell(event) {
       const { steps, evaluations } = counts;
+      if (event.phase === 'decided') {
+        const { phase: _phase, label: _label, operation: _operation, ...rest } = event;
+        measured = rest;
+      }
       ctx.task.progress({ contractVersion: 1, steps, evaluations, ...event }).catch(() => {});
     },
   };

@@ -64,13 +64,15 @@ export async function startJevHost(args, { env = {}, node = process.execPath } =
 
 /**
  * Everything that the demo needs, running.
- * @param {{ folder: string, chromium: string, onShopRequest?: (seen: { method: string, path: string }) => void | Promise<void>, configure?: (config: object) => object, evaluatorArgs?: string[] }} options
+ * @param {{ folder: string, chromium: string, onShopRequest?: (seen: { method: string, path: string }) => void | Promise<void>, configure?: (config: any) => object, hostEnvironment?: Record<string, string>, evaluatorArgs?: string[] }} options
  */
 export async function startStack({
   folder,
   chromium,
   onShopRequest,
   configure = (config) => config,
+  hostEnvironment = {},
+  runHost = (configFile) => startJevHost(['serve', '--config', configFile], { env: hostEnvironment }),
   evaluatorArgs = ['--engine', 'lexical'],
 }) {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -125,7 +127,7 @@ export async function startStack({
     });
     const configFile = join(folder, 'config.json');
     writeFileSync(configFile, JSON.stringify(config, null, 2), { mode: 0o600 });
-    const startHost = () => startJevHost(['serve', '--config', configFile]);
+    const startHost = () => runHost(configFile);
     const host = await startHost();
     const stack = { shop, evaluator, host, key, config, configFile, folder, startHost, stop };
     stops.push(() => stack.host.stop());

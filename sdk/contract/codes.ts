@@ -7,6 +7,8 @@
 import { apiCodes } from './codes/api.ts';
 import { authorizationCodes } from './codes/authorization.ts';
 import { browserCodes } from './codes/browser.ts';
+import { browserRunCodes } from './codes/browser-run.ts';
+import { cliCodes } from './codes/cli.ts';
 import { configCodes } from './codes/config.ts';
 import { credentialCodes } from './codes/credentials.ts';
 import { jevCodes } from './codes/jev.ts';
@@ -14,6 +16,7 @@ import { pluginCodes } from './codes/plugin.ts';
 import { programCodes } from './codes/program.ts';
 import { storeCodes } from './codes/store.ts';
 import { taskCodes } from './codes/task.ts';
+import { thinkingCodes } from './codes/thinking.ts';
 
 /** Numbers and names that a sentence may use. Never credentials, page text or field values. */
 export type CodeDetails = Readonly<Record<string, string | number | boolean | undefined>>;
@@ -35,6 +38,8 @@ export const codes = {
   ...apiCodes,
   ...authorizationCodes,
   ...browserCodes,
+  ...cliCodes,
+  ...browserRunCodes,
   ...configCodes,
   ...credentialCodes,
   ...jevCodes,
@@ -42,6 +47,7 @@ export const codes = {
   ...programCodes,
   ...storeCodes,
   ...taskCodes,
+  ...thinkingCodes,
 } as const satisfies Record<string, CodeEntry>;
 
 export type Code = keyof typeof codes;

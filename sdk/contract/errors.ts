@@ -1,5 +1,5 @@
 /** Typed failures. A `HostError` is the only kind that crosses a room's border on purpose; its code is in the catalogue. */
-import { type Code, type CodeDetails, codes, describeCode } from './codes.ts';
+import { type Code, type CodeDetails, codes, describeCode, isCode } from './codes.ts';
 
 export class HostError extends Error {
   readonly code: Code;
@@ -31,6 +31,9 @@ export function refuse(code: Code, details: CodeDetails = {}): never {
   throw new HostError(code, details);
 }
 
+/** Inside a plugin's sandbox the host's failures arrive as plain errors with the same members, so the class is not asked. */
 export function isHostError(error: unknown, code?: Code): error is HostError {
-  return error instanceof HostError && (code === undefined || error.code === code);
+  if (!(error instanceof Error) || error.name !== 'HostError') return false;
+  const found = (error as { code?: unknown }).code;
+  return code === undefined ? isCode(found) : found === code;
 }

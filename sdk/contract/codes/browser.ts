@@ -1,210 +1,197 @@
-/** Why a run in a browser ends, and what its single steps may run into. Sorted by name. */
 import type { CodeEntry } from '../codes.ts';
 
+const readFirst = 'Read fresh evidence of the page before anything is done again.';
+
 export const browserCodes = {
-  ACTION_BUDGET: {
-    says: 'The run reached its limit of actions.',
-    next: 'Read the page. Update the task to go on from where it stands, or ask the operator for a larger budget.',
-    retry: 'safe',
-  },
-  ACTION_SPACE_TOO_LARGE: {
-    says: 'The page offers more choices than one decision can hold.',
-    next: 'Give guidance that narrows the page, such as a search or a filter.',
+  BROWSER_NOT_ALLOWED: {
+    says: 'Browser tasks are switched off for this agent.',
+    next: 'Ask the operator to enable gateway.jev.features.browserTasks and Jev for the agent.',
     retry: 'useless',
   },
-  ADAPTER_FAILURE: {
-    says: 'The controller or the device failed in a way that has no name of its own.',
-    next: 'Read fresh evidence, then decide whether to start again. The host’s log names the fault.',
+  BROWSER_TARGET_NOT_AVAILABLE: {
+    says: 'That browser target does not exist for this conversation, or its owner has withdrawn it.',
+    next: 'List the targets again with capabilities_list and use one of them.',
+    retry: 'useless',
+  },
+  INVALID_GATEWAY_TARGET: {
+    says: 'The target is not described correctly.',
+    next: 'Send adapter and session_id as capabilities_list returned them, and start_url only for a browser.',
+    retry: 'useless',
+  },
+  INVALID_BROWSER_START_URL: {
+    says: 'The start address is not a plain http or https address of at most 8192 characters.',
+    next: 'Send an address with http or https and without a user name or password.',
+    retry: 'useless',
+  },
+  INVALID_BROWSER_GOAL: {
+    says: 'The goal is empty or longer than 8000 characters.',
+    next: 'Send a goal of 1 to 8000 characters.',
+    retry: 'useless',
+  },
+  BROWSER_FIELD_VALUE_TOO_LONG: {
+    says: 'A field value is longer than 2000 characters.',
+    next: 'Send a shorter value. Nothing was typed.',
+    retry: 'useless',
+  },
+  BROWSER_REQUEST_ALREADY_SUBMITTED: {
+    says: 'This run was submitted before.',
+    next: 'Read the task; nothing is sent twice.',
+    retry: 'useless',
+  },
+  BROWSER_RECEIPT_MISMATCH: {
+    says: 'The receipt does not belong to this task.',
+    next: 'Read the task and its receipts before acting again.',
+    retry: 'unsafe',
+  },
+  INVALID_BROWSER_OPERATION: {
+    says: 'The controller named an operation that no task may do.',
+    next: readFirst,
+    retry: 'unsafe',
+  },
+  INVALID_BROWSER_RESULT: {
+    says: ({ path }) => `The controller’s result is not valid${path ? ` at ${path}` : ''}.`,
+    next: readFirst,
+    retry: 'unsafe',
+  },
+  BROWSER_REQUEST_ENDED: {
+    says: 'The run has ended; it sends nothing more.',
+    next: 'Read the task and start a new revision.',
+    retry: 'useless',
+  },
+  BROWSER_SCOPE_DENIED: {
+    says: 'The call named a tool or a tab outside what the owner approved, so it was not sent.',
+    next: 'Use only the tools and the tab of the task.',
+    retry: 'useless',
+  },
+  BROWSER_CHECKPOINT_UNAVAILABLE: {
+    says: ({ problem }) =>
+      `The action could not be written down first${problem ? ` (${problem})` : ''}, so it was not sent.`,
+    next: 'Use a new operation id; if the disk is full or damaged, repair it first.',
+    retry: 'safe',
+  },
+  BROWSER_ENDPOINT_CHANGED: {
+    says: 'The tool server’s address changed while it was in use.',
+    next: 'Start a new revision; it connects to the new address.',
+    retry: 'safe',
+  },
+  BROWSER_CONNECTOR_CHANGED: {
+    says: 'The connector was changed while it was in use.',
+    next: 'List the targets again.',
+    retry: 'safe',
+  },
+  BROWSER_CONNECTOR_UNAVAILABLE: {
+    says: 'The connector is not configured or could not be reached.',
+    next: 'Check the connector in the configuration and that its server runs.',
+    retry: 'safe',
+  },
+  BROWSER_CONNECTOR_AUTH_UNSUPPORTED: {
+    says: 'The connector does not use an Authorization header.',
+    next: 'Configure the connector with a bearer credential.',
+    retry: 'useless',
+  },
+  BROWSER_CREDENTIAL_UNAVAILABLE: {
+    says: 'The connector’s credential cannot be read.',
+    next: 'Check the file or variable that the configuration names.',
+    retry: 'safe',
+  },
+  BROWSER_CREDENTIAL_INVALID: {
+    says: 'The connector’s credential is empty, too long or not one line.',
+    next: 'Put only the key into the file or variable.',
+    retry: 'useless',
+  },
+  BROWSER_DISCOVERY_UNAVAILABLE: {
+    says: 'The tool server did not list its grants.',
+    next: 'Check that the server runs and accepts the credential, then list again.',
+    retry: 'safe',
+  },
+  BROWSER_DISCOVERY_INVALID: {
+    says: 'The tool server’s list of grants is not valid.',
+    next: 'Report this to the server’s author.',
+    retry: 'safe',
+  },
+  BROWSER_BINDING_LIMIT: {
+    says: 'More than 100 targets are bound.',
+    next: 'Remove bindings or end grants that are no longer needed.',
+    retry: 'useless',
+  },
+  COMPUTER_DISCOVERY_INVALID: {
+    says: 'The computer relay’s list of grants is not valid.',
+    next: 'Report this to the relay’s author.',
+    retry: 'safe',
+  },
+  BROWSER_TOOL_FAILURE: {
+    says: 'The tool server reported a failure without a code.',
+    next: readFirst,
+    retry: 'unsafe',
+  },
+  INVALID_BROWSER_RESPONSE: {
+    says: 'The tool server’s reply is not valid or too large.',
+    next: readFirst,
     retry: 'unsafe',
   },
   ADAPTER_TIMEOUT: {
-    says: 'A call of the run took longer than its limit.',
-    next: 'Check that the device and the provider are reachable, then update the task.',
+    says: 'The tool server did not answer in time.',
+    next: readFirst,
     retry: 'unsafe',
   },
-  AUTH_REQUIRED: {
-    says: 'The page asks for a sign-in.',
-    next: 'Let the browser’s owner sign in by hand, then update the task. Nothing is typed into sign-in fields.',
-    retry: 'useless',
-  },
-  BROWSER_TOOL_FAILURE: {
-    says: 'The device reported a failure without saying which.',
-    next: 'Check the device’s log; read fresh evidence before anything else.',
+  ADAPTER_FAILURE: {
+    says: 'The connection to the tool server failed.',
+    next: readFirst,
     retry: 'unsafe',
   },
-  CAPTCHA_REQUIRED: {
-    says: 'The page asks for proof that a person is there.',
-    next: 'Let the browser’s owner answer it by hand, then update the task.',
-    retry: 'useless',
-  },
-  COMMAND_WAITING_INPUT: {
-    says: 'The command is settled and the session waits for the next one.',
-    next: 'Send the next command.',
-    retry: 'safe',
-  },
-  COMPLETION_CANDIDATE: {
-    says: 'The controller believes that the goal is reached. Nothing has proved it yet.',
-    next: 'Read fresh evidence, compare it with the whole goal, then confirm with verify_browser or give guidance.',
-    retry: 'useless',
-  },
-  CONSENT_BANNER: {
-    says: 'A consent banner is in the way, and accepting it is the owner’s choice.',
-    next: 'Let the owner answer the banner, or name the choice in the goal.',
-    retry: 'useless',
-  },
-  CONSENT_REQUIRED: {
-    says: 'The device’s owner has not approved this, or took the approval back.',
-    next: 'Ask the owner to approve the tab.',
-    retry: 'useless',
-  },
-  EVALUATION_BUDGET: {
-    says: 'The run reached its limit of decisions.',
-    next: 'Read the page. Update the task to go on from where it stands, or ask the operator for a larger budget.',
-    retry: 'safe',
-  },
-  EVALUATION_INPUT_TOO_LARGE: {
-    says: 'The page is too large to be put into one decision, even shortened.',
-    next: 'Give guidance that leads to a smaller page.',
-    retry: 'useless',
-  },
-  FIELD_CONTEXT_CHANGED: {
-    says: 'The field changed while its text was written, so the text was not used.',
-    next: 'Nothing was typed. The run decides afresh.',
-    retry: 'safe',
-  },
-  FIELD_TEXT_REQUIRED: {
-    says: 'A field needs a value that was not supplied.',
-    next: 'Answer with the value, or ask the user for it. Where a label stands for several fields, look at the page first.',
-    retry: 'safe',
-  },
-  FIELD_VALUE_ALREADY_PRESENT: {
-    says: 'The field already shows the text that was to be typed.',
-    next: 'Nothing was typed. The run decides afresh.',
-    retry: 'safe',
-  },
-  HISTORY_UNAVAILABLE: {
-    says: 'There is no page to go to in that direction.',
-    next: 'Name the page to open instead.',
-    retry: 'useless',
-  },
-  INVALID_BROWSER_RESPONSE: {
-    says: 'The device’s answer is not one of its contract.',
-    next: 'Check the device’s version; read fresh evidence before anything else.',
+  BROWSER_OUTCOME_UNKNOWN: {
+    says: 'It is not certain whether the last action took place.',
+    next: `${readFirst} The host does not repeat it.`,
     retry: 'unsafe',
   },
-  INVALID_CONTRACT: {
-    says: 'A part of the run answered with something that its contract does not allow.',
-    next: 'Check the versions of the device, the controller and any hook that is installed.',
-    retry: 'useless',
-  },
-  INVALID_DECISION: {
-    says: 'The answer to a decision breaks its own question.',
-    next: 'Check that the provider speaks the evaluation contract. Nothing was done on the page.',
-    retry: 'safe',
-  },
-  LOW_OPERATION_CONFIDENCE: {
-    says: 'The decision about what to do was not certain enough.',
-    next: 'Read fresh evidence and give guidance for the next step.',
-    retry: 'safe',
-  },
-  LOW_TARGET_CONFIDENCE: {
-    says: 'None of the offered controls was chosen with enough certainty.',
-    next: 'Read fresh evidence and name the control, or give guidance for the next step.',
-    retry: 'safe',
-  },
-  NAVIGATION_DENIED: {
-    says: 'The device’s owner does not allow this address.',
-    next: 'Use another address, or ask the owner to allow it.',
-    retry: 'useless',
-  },
-  NO_PROGRESS: {
-    says: 'The last actions changed nothing, or led to the same page again and again.',
-    next: 'Read fresh evidence and give different guidance. An unchanged page alone does not show that the site refuses.',
-    retry: 'safe',
-  },
-  NO_SUPPORTED_ACTION: {
-    says: 'Nothing that the page offers brings the goal nearer.',
-    next: 'Read fresh evidence and give guidance, or change the goal.',
-    retry: 'safe',
-  },
-  OBSERVATION_TRUNCATED: {
-    says: 'The page shows more controls than were read, so completion cannot be judged.',
-    next: 'Read fresh evidence, then give guidance that narrows the page.',
-    retry: 'safe',
-  },
-  OUTCOME_UNKNOWN: {
-    says: 'It is not known whether the last action happened.',
-    next: 'Read its operation status and fresh evidence, then reconcile. It is never sent again by itself.',
+  BROWSER_EXECUTION_INTERRUPTED: {
+    says: 'The host stopped while the task was running. No second action was sent.',
+    next: `${readFirst} Then continue with reconcile_browser, or cancel the task.`,
     retry: 'unsafe',
   },
-  PAGE_CONTENT_UNAVAILABLE: {
-    says: 'The page stayed empty.',
-    next: 'Check the page in the browser; it may still be loading or may have failed.',
-    retry: 'safe',
+  BROWSER_CANCEL_UNCONFIRMED: {
+    says: 'The controller did not stop in time, so the last action is not certain.',
+    next: readFirst,
+    retry: 'unsafe',
   },
-  REVISION_SUPERSEDED: {
-    says: 'A newer instruction replaced this run.',
-    next: 'Nothing to do. The newer instruction runs.',
+  BROWSER_EVIDENCE_UNAVAILABLE: {
+    says: 'There is no evidence of this task that this caller may read.',
+    next: 'Name a task of this conversation that has run.',
     retry: 'useless',
   },
-  SESSION_READY: {
-    says: 'The session is open and waits for the first command.',
-    next: 'Send a command.',
+  BROWSER_INSPECTION_UNAVAILABLE: {
+    says: 'The tab could not be inspected now.',
+    next: 'Wait until no run holds the tab (a lease of a dead process lasts a minute), then read again.',
     retry: 'safe',
   },
-  STALE_OBSERVATION: {
-    says: 'The page changed before the action, so nothing was done.',
-    next: 'Read the page again and decide afresh.',
+  BROWSER_INSPECTION_FAILED: {
+    says: 'The tab’s server refused the inspection.',
+    next: 'Check that the owner still shares the tab, then read again.',
     retry: 'safe',
   },
-  STALE_RETRY_BUDGET: {
-    says: 'The page kept changing while it was read or before the action.',
-    next: 'Wait for the page to settle, then update the task.',
+  BROWSER_INSPECTION_DENIED: {
+    says: 'The tab’s server did not give a lease for the inspection.',
+    next: 'Wait until no one else holds the tab, then read again.',
     retry: 'safe',
   },
-  START_URL_REQUIRED: {
-    says: 'The tab shows the browser’s own new-tab page, which cannot be read.',
-    next: 'Name the address to open.',
+  BROWSER_EVIDENCE_INVALID: {
+    says: 'The observation is not valid.',
+    next: 'Read again; if it stays, report it to the server’s author.',
     retry: 'safe',
   },
-  TARGET_OBSCURED: {
-    says: 'Something covers the chosen control.',
-    next: 'Read fresh evidence. Close or move what covers it first.',
+  BROWSER_EVIDENCE_TOO_LARGE: {
+    says: 'The observation is larger than 262144 bytes.',
+    next: 'Narrow the page (close what is not needed), then read again.',
     retry: 'safe',
   },
-  TASK_CANCELLED: {
-    says: 'The run was cancelled.',
-    next: 'Read fresh evidence before starting anything that could repeat its last action.',
+  STALE_BROWSER_EVIDENCE: {
+    says: 'The evidence belongs to another run of the task.',
+    next: 'Read fresh evidence and use its request id and evidence id.',
     retry: 'useless',
   },
-  TASK_DEADLINE: {
-    says: 'The run reached its time limit.',
-    next: 'Read the page. Update the task to go on from where it stands.',
-    retry: 'safe',
-  },
-  TEXT_BUDGET: {
-    says: 'The run reached its limit of generated texts.',
-    next: 'Supply the field values with the task.',
+  BROWSER_VERIFICATION_UNAVAILABLE: {
+    says: 'This cannot be confirmed: the evidence is missing, older than five minutes, or the run is not of a kind that evidence can confirm.',
+    next: 'Read fresh evidence, compare it with the whole goal, and confirm within five minutes.',
     retry: 'useless',
-  },
-  URL_NOT_ALLOWED: {
-    says: 'This address cannot be opened: only public http and https addresses that the device allows can.',
-    next: 'Use another address, or ask the device’s owner to allow it.',
-    retry: 'useless',
-  },
-  VERIFICATION_FAILED: {
-    says: 'An independent look at the page does not show the goal reached.',
-    next: 'Read fresh evidence and give guidance for what is missing.',
-    retry: 'safe',
-  },
-  VERIFIED: {
-    says: 'Independent evidence shows the goal reached.',
-    next: 'Nothing to do.',
-    retry: 'useless',
-  },
-  WAIT_BUDGET: {
-    says: 'The page was waited for as often as allowed.',
-    next: 'Check whether the page still loads, then update the task.',
-    retry: 'safe',
   },
 } as const satisfies Record<string, CodeEntry>;

@@ -51,4 +51,71 @@ export const pluginCodes = {
     next: 'Report this to the plugin’s author. Read the task before acting again.',
     retry: 'unsafe',
   },
+  PLUGIN_FAILED: {
+    says: ({ plugin, problem }) => `The plugin "${plugin}" failed: ${problem}`,
+    next: 'Read the task and its receipts before acting again.',
+    retry: 'unsafe',
+  },
+  PLUGIN_MEMORY: {
+    says: ({ plugin, limit }) => `The plugin "${plugin}" took more than its ${limit} megabytes and was ended.`,
+    next: 'Read the task and its receipts before acting again. The operator can raise limits.memoryMb.',
+    retry: 'unsafe',
+  },
+  PLUGIN_HELD: {
+    says: ({ plugin, change }) => `The plugin "${plugin}" waits for approval: ${change}`,
+    next: 'Read the difference with `jev-host plugin list`, then `jev-host plugin approve`.',
+    retry: 'useless',
+  },
+  PLUGIN_DISABLED: {
+    says: ({ plugin, crashes, problem }) =>
+      `The plugin "${plugin}" ended ${crashes} times and was disabled. Last: ${problem}`,
+    next: 'Have the operator look at it, then enable it again with `jev-host plugin enable`.',
+    retry: 'useless',
+  },
+  PLUGIN_CONTRACT_VERSION: {
+    says: ({ plugin, contract, supported }) =>
+      `The plugin "${plugin}" was built for contract ${contract}; this host speaks ${supported}.`,
+    next: 'Build the plugin with a matching version of the SDK.',
+    retry: 'useless',
+  },
+  PLUGIN_CALL_INVALID: {
+    says: ({ path, problem }) => `A call of the plugin is not valid at ${path}: ${problem}`,
+    next: 'Correct the arguments.',
+    retry: 'useless',
+  },
+  PLUGIN_TOO_MANY_CALLS: {
+    says: ({ limit }) => `The plugin has ${limit} calls in flight.`,
+    next: 'Wait for earlier calls before making the next.',
+    retry: 'safe',
+  },
+  PLUGIN_BUDGET_SPENT: {
+    says: ({ capability, limit }) => `The run has used its ${limit} calls of "${capability}".`,
+    next: 'End the run, or ask the operator for a larger budget.',
+    retry: 'useless',
+  },
+  PLUGIN_LOG_FLOOD: {
+    says: ({ limit }) => `More than ${limit} log lines a second; the others are dropped.`,
+    next: 'Log less.',
+    retry: 'useless',
+  },
+  RUN_CANCELLED: {
+    says: 'The run was cancelled.',
+    next: 'Clean up and return.',
+    retry: 'useless',
+  },
+  RUN_ENDED: {
+    says: 'The run has ended; its capabilities ended with it.',
+    next: 'Make capability calls only while the run goes on.',
+    retry: 'useless',
+  },
+  STORAGE_VALUE_TOO_LARGE: {
+    says: ({ key, bytes, limit }) => `The value of "${key}" has ${bytes} bytes; the limit is ${limit}.`,
+    next: 'Store less under one key.',
+    retry: 'useless',
+  },
+  STORAGE_FULL: {
+    says: ({ limit }) => `The plugin's storage holds ${limit} bytes and is full.`,
+    next: 'Delete keys that are no longer needed.',
+    retry: 'useless',
+  },
 } as const satisfies Record<string, CodeEntry>;

@@ -1,0 +1,77 @@
+/**
+ * Tools that plugins serve.
+ *
+ * Threat: a plugin's tool answers with something else than it promised. Arguments are checked against its input schema
+ * before the plugin sees them, and its answer against its output schema before the agent sees it.
+ */
+import { AjvJsonSchemaValidator } from '@modelcontextprotocol/server/validators/ajv';
+import { HostError, refuse } from '../../../sdk/contract/errors.ts';
+import type { ContributedTool } from '../../../sdk/contract/manifest.ts';
+import type { ContributedTools } from '../ports.ts';
+import { orRefusal, type Tool } from './tool.ts';
+
+type Check = (value: unknown) => { valid: boolean; errorMessage?: string | undefined };
+
+export function contributedTools(plugins: ContributedTools): () => Tool[] {
+  // Compiling a schema costs milliseconds; a tool is compiled once per definition.
+  const made = new WeakMap<ContributedTool, Tool>();
+  return () =>
+    plugins.list().map((tool) => {
+      const known = made.get(tool);
+      if (known) return known;
+      const fresh = wrap(tool, plugins);
+      made.set(tool, fresh);
+      return fresh;
+    });
+}
+
+function wrap(tool: ContributedTool & { pluginId: string }, plugins: ContributedTools): Tool {
+  const validator = new AjvJsonSchemaValidator();
+  const compile = (schema: Record<string, unknown>): Check => validator.getValidator(schema) as Check;
+  const input = compile(tool.inputSchema);
+  const output = compile(tool.outputSchema);
+  const { name, title, description, annotations } = tool;
+  const inputSchema = withoutHeaders(tool.inputSchema) as Record<string, unknown>;
+  return {
+    description: {
+      name,
+      title,
+      description,
+      inputSchema,
+      outputSchema: orRefusal(tool.outputSchema),
+      annotations: { ...annotations },
+    },
+    access: annotations.readOnlyHint ? 'read' : 'write',
+    async call(args, { caller, signal }) {
+      const given = args ?? {};
+      const checkedInput = input(given);
+      if (!checkedInput.valid) throw inputProblem(inputSchema, given, checkedInput.errorMessage);
+      const answer = await plugins.call(tool.pluginId, name, given, caller, signal);
+      const checkedOutput = output(answer);
+      if (!checkedOutput.valid || answer === null || typeof answer !== 'object')
+        return refuse('PLUGIN_RESULT_INVALID', { plugin: tool.pluginId, path: name });
+      return answer as Record<string, unknown>;
+    },
+  };
+}
+
+/** A plugin cannot ask clients to repeat an argument in an HTTP header, where proxies would log it. */
+function withoutHeaders(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(withoutHeaders);
+  if (schema === null || typeof schema !== 'object') return schema;
+  return Object.fromEntries(
+    Object.entries(schema).flatMap(([key, value]) => (key === 'x-mcp-header' ? [] : [[key, withoutHeaders(value)]])),
+  );
+}
+
+function inputProblem(schema: Record<string, unknown>, args: unknown, message: string | undefined): HostError {
+  const known = schema.properties as Record<string, unknown> | undefined;
+  if (schema.additionalProperties === false && known && args !== null && typeof args === 'object')
+    for (const key of Object.keys(args))
+      if (!Object.hasOwn(known, key))
+        return new HostError('INVALID_INPUT', {
+          path: key.slice(0, 100),
+          problem: 'this argument does not exist here',
+        });
+  return new HostError('INVALID_INPUT', { problem: (message ?? 'does not fit the input schema').slice(0, 300) });
+}

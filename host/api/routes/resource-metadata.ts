@@ -1,0 +1,18 @@
+/**
+ * Protected-resource metadata (RFC 9728), which clients of the current protocol look for after a 401. Keys are handed out
+ * by the operator, so no authorization server is named.
+ */
+import type { FastifyInstance } from 'fastify';
+import type { ApiConfig } from '../config.ts';
+
+export const RESOURCE_METADATA = '/.well-known/oauth-protected-resource/mcp';
+
+export function metadataRoutes(app: FastifyInstance, config: () => ApiConfig): void {
+  for (const url of ['/.well-known/oauth-protected-resource', RESOURCE_METADATA])
+    app.get(url, async (request) => ({
+      resource: `${config().publicUrl?.replace(/\/$/, '') ?? `${request.protocol}://${request.headers.host ?? 'localhost'}`}/mcp`,
+      resource_name: 'jev-host',
+      bearer_methods_supported: ['header'],
+      scopes_supported: ['read', 'write'],
+    }));
+}

@@ -1,0 +1,119 @@
+/**
+ * The one composition root: every room is made here, from factories by token, and nowhere else. Rooms know each other by
+ * the ports that they declare.
+ *
+ * Order: store, authorization, evaluation, plugins, connectors, tasks, surfaces, device. Stopping goes the other way.
+ */
+import 'reflect-metadata';
+import { type DependencyContainer, container as root } from 'tsyringe';
+import { openLmdbStore } from '../core/store/lmdb-store.ts';
+import type { ConfigSource } from './config/config-file.ts';
+import { makeDataDirectory, ownerSocket } from './data-directory.ts';
+import {
+  API,
+  AUTHORIZATION,
+  CONFIG,
+  CONNECTORS,
+  CREDENTIALS,
+  DECISIONS,
+  DISPATCHER,
+  LOG,
+  PLUGINS,
+  PRIVATE_NAMES,
+  STATE,
+  STORE,
+  SURROUNDINGS,
+  type Surroundings,
+  TASKS,
+  USAGE,
+} from './tokens.ts';
+import { registerEvaluation } from './wiring/evaluation.ts';
+import { privateNames, registerFoundation } from './wiring/foundation.ts';
+import { registerSurfaces } from './wiring/surfaces.ts';
+import { connectorConfig, registerWork } from './wiring/work.ts';
+
+export interface Host {
+  /** Starts every room and begins to answer. @returns the address. */
+  start(): Promise<string>;
+  /** Settles what runs, then closes everything, the embedded device too. */
+  stop(): Promise<void>;
+}
+
+export interface HostOptions extends Surroundings {
+  /** Where the log goes. */
+  log: NodeJS.WritableStream;
+}
+
+/** @throws STORE_UNAVAILABLE, STORE_NEWER or STORE_DAMAGED when the data directory cannot be used. */
+export async function createHost(config: ConfigSource, options: HostOptions): Promise<Host> {
+  makeDataDirectory(options.dataDir);
+  const store = await openLmdbStore({ directory: options.dataDir });
+  const container = root.createChildContainer();
+  container.register(SURROUNDINGS, { useValue: options });
+  container.register(CONFIG, { useValue: config });
+  container.register(STORE, { useValue: store });
+  container.register(STATE, { useValue: { ready: false } });
+  registerFoundation(container, options.log);
+  registerEvaluation(container);
+  registerWork(container);
+  registerSurfaces(container);
+  follow(container);
+  return { start: () => start(container), stop: () => stop(container) };
+}
+
+async function start(container: DependencyContainer): Promise<string> {
+  const log = container.resolve(LOG);
+  const { dataDir } = container.resolve(SURROUNDINGS);
+  const { socket } = container.resolve(CONFIG).current.gateway.api;
+  for (const plugin of await container.resolve(PLUGINS).start())
+    if (plugin.state !== 'serving')
+      log.warn({ plugin: plugin.id, state: plugin.state, reason: plugin.reason }, 'a plugin does not serve');
+  await container.resolve(TASKS).start();
+  const api = container.resolve(API);
+  const url = await api.listen();
+  await listenForOwner(container, ownerSocket(dataDir));
+  if (socket !== undefined) await api.listenOn(socket, 'shared');
+  container.resolve(STATE).ready = true;
+  log.info({ url }, 'ready');
+  return url;
+}
+
+/** The local owner's door is a convenience: a path that is too long for a socket does not keep the host from serving. */
+async function listenForOwner(container: DependencyContainer, path: string): Promise<void> {
+  await container
+    .resolve(API)
+    .listenOn(path, 'owner')
+    .catch((error: unknown) => container.resolve(LOG).warn({ path, error: String(error) }, 'no socket for the owner'));
+}
+
+async function stop(container: DependencyContainer): Promise<void> {
+  container.resolve(STATE).ready = false;
+  container.resolve(CONFIG).close();
+  await container.resolve(API).close();
+  await container.resolve(TASKS).stop();
+  await container.resolve(PLUGINS).stop();
+  await container.resolve(CONNECTORS).close();
+  await container.resolve(USAGE).flush();
+  await container.resolve(DECISIONS).flush();
+  await container.resolve(DISPATCHER).close();
+  await container.resolve(STORE).close();
+}
+
+/** Rooms read the live configuration; what they keep of an older one is withdrawn here. */
+function follow(container: DependencyContainer): void {
+  const config = container.resolve(CONFIG);
+  const log = container.resolve(LOG);
+  config.onChange((now, changes) => {
+    container.resolve(PRIVATE_NAMES).add(privateNames(config));
+    container.resolve(CREDENTIALS).forgetCommands();
+    container.resolve(AUTHORIZATION).reconfigure({ keys: now.gateway.api.keys, agents: now.agents });
+    container.resolve(CONNECTORS).reconfigure(connectorConfig(now));
+    log.setLevel(now.log.level);
+    log.info({ changed: changes.map(({ path }) => path) }, 'the configuration changed');
+    const waiting = changes.filter(({ needsRestart }) => needsRestart).map(({ path }) => path);
+    if (waiting.length > 0) log.warn({ changed: waiting }, 'these changes take effect when the host is restarted');
+  });
+  config.onInvalid((problem) => {
+    log.error({ problems: problem.problems }, 'the changed configuration is not valid; the host keeps the last one');
+  });
+}

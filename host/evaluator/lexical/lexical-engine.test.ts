@@ -1,0 +1,111 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { validateAnswer } from '../../../core/jev/answer-validation.ts';
+import { validateRequest } from '../../../core/jev/request-validation.ts';
+import { createBookshop } from '../../../test/evaluator/bookshop.ts';
+import { drive, requestFor } from '../../../test/evaluator/drive.ts';
+import { content, key, question, request } from '../../../test/jev/arbitraries.ts';
+import { decide } from './lexical-engine.ts';
+
+const limits = { maxInputBytes: 1_000_000, maxQuestions: 64, images: { enabled: false, maxImageBytes: 0 } };
+
+describe('the lexical engine', () => {
+  it('carries a whole order on a shop that it was not written with', () => {
+    const shop = createBookshop();
+    const steps = drive(shop, {
+      goal: 'Search for "The Salt Road", open The Salt Road, choose the Paperback format, put it in the bag, checkout, fill in the address with country Portugal, continue to payment and place the order.',
+      fields: [
+        { label: 'Find a book', text: 'The Salt Road' },
+        { label: 'Recipient', text: 'Ines Prado' },
+        { label: 'Street', text: 'Rua das Flores 4' },
+        { label: 'Town', text: 'Porto' },
+      ],
+      maxSteps: 30,
+    });
+    expect(steps.at(-1), steps.join(' > ')).toBe('DONE');
+    expect(shop.orders, steps.join(' > ')).toHaveLength(1);
+    expect(shop.orders[0]).toMatchObject({
+      book: 'The Salt Road',
+      format: 'Paperback',
+      country: 'Portugal',
+      fields: { Recipient: 'Ines Prado', Street: 'Rua das Flores 4', Town: 'Porto' },
+    });
+  });
+
+  it('finds its way when the goal names the thing and not the steps', () => {
+    const shop = createBookshop();
+    const steps = drive(shop, {
+      goal: 'Buy The Salt Road as a hardback and have it sent to Denmark. Search first, then order it.',
+      fields: [
+        { label: 'Find a book', text: 'salt road' },
+        { label: 'Recipient', text: 'Ines Prado' },
+        { label: 'Street', text: 'Vestergade 4' },
+        { label: 'Town', text: 'Aarhus' },
+      ],
+      maxSteps: 30,
+    });
+    expect(shop.orders[0], steps.join(' > ')).toMatchObject({
+      book: 'The Salt Road',
+      format: 'Hardback',
+      country: 'Denmark',
+    });
+    expect(steps.at(-1)).toBe('DONE');
+  });
+
+  it('answers any request with answers that the service accepts', () => {
+    fc.assert(
+      fc.property(request, ({ state, questions }) => {
+        const { plan } = validateRequest({ state, questions }, limits);
+        const answers = decide({ model: 'jev-1.13.0', state, questions });
+        const body = { model: 'm', answers, usage: { input_tokens: 1, output_tokens: 1 } };
+        expect(() => validateAnswer(body, { plan, requestedModel: 'm', wireRequestId: 'w' })).not.toThrow();
+      }),
+    );
+  });
+
+  it('does not look at the ids of questions that are no controller’s', () => {
+    fc.assert(
+      fc.property(content, question, key, (state, asked, id) => {
+        const named = decide({ model: 'm', state, questions: { a: asked } });
+        const renamed = decide({ model: 'm', state, questions: { [id]: asked } });
+        expect(renamed[id]).toEqual(named.a);
+      }),
+    );
+  });
+
+  it('does not end while a supplied field waits, even on a page that says thank you', () => {
+    const page = {
+      url: 'https://site.example/newsletter',
+      title: 'Thank you for your interest',
+      text: 'Thank you. Your order number follows once you have filled in this form.',
+      elements: [
+        {
+          ref: 'e1',
+          label: 'Your email',
+          role: 'textbox',
+          operations: ['CLICK' as const, 'TYPE_TEXT' as const],
+          value: '',
+        },
+        { ref: 'e2', label: 'Submit', role: 'button', operations: ['CLICK' as const] },
+      ],
+    };
+    const wish = {
+      goal: 'Fill in the form and submit it',
+      fields: [{ label: 'Your email', text: 'a@b.example' }],
+      maxSteps: 1,
+    };
+    const past = [{ operation: 'CLICK', target: 'Start', role: 'link', page_changed: true }];
+    const answers = decide(requestFor(page, wish, past, []));
+    expect(answers.operation).toMatchObject({ choice: 'TYPE_TEXT' });
+    expect(answers.type_text_target).toMatchObject({ choice: 'e1' });
+  });
+
+  it('has no place in a picture to offer and says so', () => {
+    const answers = decide({
+      model: 'm',
+      state: 'x',
+      questions: { where: { type: 'box', instructions: 'the button' } },
+    });
+    expect(answers.where).toEqual({ type: 'box', box: { top: 0, bottom: 1, left: 0, right: 1 }, confidence: 0 });
+  });
+});

@@ -1,0 +1,15 @@
+import { refuse } from '../../../sdk/contract/errors.ts';
+
+/** A plugin's JSON text as an object. What it must hold is checked by whoever uses it. */
+export function parsed(text: string): Record<string, unknown> {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    refuse('PLUGIN_CALL_INVALID', { path: 'the argument', problem: 'it is not JSON' });
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    refuse('PLUGIN_CALL_INVALID', { path: 'the argument', problem: 'it is not an object' });
+  }
+  return value as Record<string, unknown>;
+}

@@ -1,0 +1,32 @@
+/** Every capability of the contract, by id. */
+import type { CapabilityId } from '../../../sdk/contract/manifest.ts';
+import type { Capability } from './capability.ts';
+import { clock, random } from './clock-random.ts';
+import { httpFetch } from './http-fetch.ts';
+import { jevEvaluate } from './jev-evaluate.ts';
+import { log } from './log.ts';
+import { cdpCall, image, modelMessages, program, speech, tasksControl } from './port-backed.ts';
+import { storage } from './storage.ts';
+import { task } from './task.ts';
+import { thinkingAssist } from './thinking-assist.ts';
+import { thinkingProvider } from './thinking-provider.ts';
+import { toolsCall } from './tools-call.ts';
+
+export const capabilities: { readonly [Id in CapabilityId]: Capability<Id> } = {
+  'jev.evaluate': jevEvaluate,
+  'tools.call': toolsCall,
+  'thinking.provider': thinkingProvider,
+  'thinking.assist': thinkingAssist,
+  'model.messages': modelMessages,
+  task,
+  image,
+  storage,
+  clock,
+  random,
+  log,
+  'cdp.call': cdpCall,
+  'tasks.control': tasksControl,
+  speech,
+  program,
+  'http.fetch': httpFetch,
+};

@@ -1,0 +1,220 @@
+/**
+ * One plugin of the config: its state, the generation that serves, and what happened to it.
+ *
+ * A new version is started beside the serving one and takes over only when it has proved that it starts; runs keep the
+ * generation that they began with.
+ */
+import { HostError, isHostError, refuse } from '../../sdk/contract/errors.ts';
+import type { Manifest } from '../../sdk/contract/manifest.ts';
+import type { BrokerDeps } from './broker.ts';
+import { loadBundle } from './bundle/bundle.ts';
+import type { PluginConfig } from './config.ts';
+import { CrashRecord } from './crash-record.ts';
+import type { ExecutionService } from './execution.ts';
+import { Generation } from './generation.ts';
+import { effectiveGrants } from './grants.ts';
+import type { PluginState, RunCall } from './ports.ts';
+import { readManifest } from './read-manifest.ts';
+import { performRun, type RunGraces } from './run.ts';
+
+export interface PluginTimes extends RunGraces {
+  /** Milliseconds that a start may take. */
+  activationMs: number;
+  /** Milliseconds without an answer after which a plugin counts as hung. */
+  unresponsiveMs: number;
+  /** Milliseconds that an old generation's runs may go on after a new one took over. */
+  drainMs: number;
+}
+
+export interface PluginDeps extends BrokerDeps {
+  tiers: Readonly<Record<'thread' | 'process', ExecutionService>>;
+  times: PluginTimes;
+}
+
+export interface PluginSource {
+  id: string;
+  directory: string;
+  /** Ships with the host. */
+  bundled: boolean;
+}
+
+export class Plugin {
+  readonly source: PluginSource;
+  config: PluginConfig;
+  readonly #deps: PluginDeps;
+  readonly #crashes: CrashRecord;
+  #manifest: Manifest | undefined;
+  #current: Generation | undefined;
+  #retiring = new Set<Promise<void>>();
+  #generations = 0;
+  #state: PluginState['state'] = 'stopped';
+  #reason: string | undefined;
+  #runs = 0;
+  #calls = 0;
+
+  constructor(source: PluginSource, config: PluginConfig, deps: PluginDeps) {
+    this.source = source;
+    this.config = config;
+    this.#deps = deps;
+    this.#crashes = new CrashRecord(deps.now);
+  }
+
+  get manifest(): Manifest | undefined {
+    return this.#manifest;
+  }
+  get serving(): boolean {
+    return this.#state === 'serving';
+  }
+
+  /** Loads, proves and switches to what is on disk. A failure leaves what served before serving. @throws the reason. */
+  async load(): Promise<void> {
+    if (!this.config.enabled) return this.#rest('disabled', 'It is disabled in the configuration.');
+    if (!this.#current) this.#state = 'starting';
+    try {
+      const manifest = readManifest(this.source.directory);
+      if (manifest.id !== this.source.id) {
+        refuse('PLUGIN_MANIFEST_INVALID', {
+          path: 'id',
+          problem: `it is "${manifest.id}", the configuration says "${this.source.id}"`,
+        });
+      }
+      const bundle = await loadBundle(this.source.directory, manifest.entry, this.source.bundled);
+      const next = this.#generation(manifest, bundle);
+      await next.start();
+      this.#generations += 1;
+      const old = this.#current;
+      this.#manifest = manifest;
+      this.#current = next;
+      this.#state = 'serving';
+      this.#reason = undefined;
+      if (old) this.#retire(old);
+    } catch (error) {
+      this.#reason = isHostError(error) ? error.message : String(error);
+      if (!this.#current) this.#state = 'failed';
+      throw error;
+    }
+  }
+
+  async run(handler: string, call: RunCall): Promise<unknown> {
+    const generation = this.#current;
+    if (!generation || this.#state !== 'serving') this.#refuse();
+    const wait = this.#crashes.waitMs();
+    if (wait > 0) refuse('PLUGIN_NOT_AVAILABLE', { plugin: this.source.id, waitMs: wait });
+    if (!generation.activated?.handlers.includes(handler)) {
+      refuse('PLUGIN_NOT_AVAILABLE', { plugin: `${this.source.id} (${handler})` });
+    }
+    this.#runs += 1;
+    const counted: BrokerDeps = {
+      ...this.#deps,
+      called: (settled) => {
+        this.#calls += 1;
+        this.#deps.called?.(settled);
+      },
+    };
+    return performRun(generation, handler, call, counted, this.#deps.times);
+  }
+
+  /** Forgets the crashes, and starts again what they ended. */
+  async enable(): Promise<void> {
+    this.#crashes.forget();
+    if (this.#state !== 'serving') await this.load();
+  }
+
+  async stop(): Promise<void> {
+    await this.#rest('stopped', undefined);
+    await Promise.all(this.#retiring);
+  }
+
+  async memory(): Promise<number> {
+    const slots = [...(this.#current?.slots ?? [])];
+    const sizes = await Promise.all(slots.map((slot) => slot.execution.memory()));
+    return sizes.reduce<number>((sum, size) => sum + (size ?? 0), 0);
+  }
+
+  state(memoryBytes: number): PluginState {
+    const manifest = this.#manifest;
+    const generation = this.#current;
+    return {
+      id: this.source.id,
+      version: manifest?.version ?? '0.0.0',
+      kind: manifest?.kind ?? 'helper',
+      ...(manifest?.adapter ? { adapter: manifest.adapter } : {}),
+      state: this.#state,
+      ...(this.#reason ? { reason: this.#reason } : {}),
+      tier: this.#tier(),
+      generation: this.#generations,
+      grants: [...(generation?.is.grants.keys() ?? [])],
+      runs: this.#runs,
+      calls: this.#calls,
+      crashes: this.#crashes.total,
+      memoryBytes,
+      ...(generation ? { activationMs: Math.round(generation.startMs) } : {}),
+    };
+  }
+
+  #tier(): 'thread' | 'process' {
+    return this.config.tier ?? (this.source.bundled ? 'thread' : 'process');
+  }
+
+  #generation(manifest: Manifest, bundle: Generation['is']['bundle']): Generation {
+    const { limits } = this.config;
+    const least = (key: 'memoryMb' | 'concurrentRuns' | 'runDeadlineMs') => limits[key] ?? manifest.limits[key];
+    const { activationMs, unresponsiveMs } = this.#deps.times;
+    const plugin = this.source.id;
+    return new Generation({
+      number: this.#generations + 1,
+      manifest,
+      bundle,
+      grants: effectiveGrants(manifest, this.config.grants, this.source.bundled),
+      features: { ...manifest.features, ...this.config.features },
+      settings: this.config.settings,
+      limits: {
+        memoryMb: least('memoryMb'),
+        concurrentRuns: least('concurrentRuns'),
+        runDeadlineMs: least('runDeadlineMs'),
+      },
+      tier: this.#deps.tiers[this.#tier()],
+      activationMs,
+      unresponsiveMs,
+      now: this.#deps.now,
+      stray: (kind, text) =>
+        this.#deps.log({ pluginId: plugin, runId: '', level: 'warn', text: `Thrown in a ${kind}: ${text}` }),
+      crashed: (reason) => this.#crashed(reason),
+    });
+  }
+
+  #crashed(reason: HostError): void {
+    const { id } = this.source;
+    this.#deps.log({ pluginId: id, runId: '', level: 'error', text: reason.message });
+    if (!this.#crashes.add()) return;
+    const disabled = new HostError('PLUGIN_DISABLED', {
+      plugin: id,
+      crashes: this.#crashes.total,
+      problem: reason.message,
+    });
+    this.#deps.log({ pluginId: id, runId: '', level: 'error', text: disabled.message });
+    this.#rest('disabled', disabled.message).catch(() => {});
+  }
+
+  async #rest(state: 'disabled' | 'stopped', reason: string | undefined): Promise<void> {
+    this.#state = state;
+    this.#reason = reason;
+    const old = this.#current;
+    this.#current = undefined;
+    if (old) await this.#retire(old);
+  }
+
+  #retire(old: Generation): Promise<void> {
+    const closing = old.close(this.#deps.times.drainMs).catch(() => {});
+    this.#retiring.add(closing);
+    return closing.finally(() => this.#retiring.delete(closing));
+  }
+
+  #refuse(): never {
+    const plugin = this.source.id;
+    if (this.#state === 'disabled' && this.#crashes.disabled) {
+      refuse('PLUGIN_DISABLED', { plugin, crashes: this.#crashes.total, problem: this.#reason });
+    }
+    return refuse('PLUGIN_NOT_AVAILABLE', { plugin });
+  }
+}

@@ -1,0 +1,181 @@
+/**
+ * One live execution of a plugin: both guarded directions, the runs it works on, and the end of it all.
+ *
+ * Whatever ends a slot (it stopped, died, broke the contract, stopped answering, took too much memory), every pending call
+ * is rejected at once with the reason, and the slot is never used again.
+ */
+import * as v from 'valibot';
+import { HostError } from '../../sdk/contract/errors.ts';
+import type { Broker } from './broker.ts';
+import type { EndCause, Execution } from './execution.ts';
+import { type Caller, connect, failureOf, serve } from './peer.ts';
+import {
+  Activated,
+  type Activation,
+  callTable,
+  hostReports,
+  MAX_WIRE_SIZE,
+  type RunMessage,
+  workerMethods,
+} from './protocol.ts';
+
+/** Longest time between two looks at whether a plugin still answers. */
+const PING_EVERY_MS = 1000;
+
+export interface SlotOptions {
+  pluginId: string;
+  memoryMb: number;
+  /** Milliseconds without an answer after which a plugin counts as hung. */
+  unresponsiveMs: number;
+  now(): number;
+  /** Thrown where no run waits for it. */
+  stray(kind: string, text: string): void;
+}
+
+export class Slot {
+  readonly execution: Execution;
+  readonly ended: Promise<HostError>;
+  readonly #options: SlotOptions;
+  readonly #caller: Caller;
+  readonly #runs = new Map<string, Broker>();
+  readonly #end: (reason: HostError) => void;
+  #reason: HostError | undefined;
+  #stopping = false;
+  #watch: NodeJS.Timeout;
+
+  constructor(execution: Execution, options: SlotOptions) {
+    this.execution = execution;
+    this.#options = options;
+    let end: (reason: HostError) => void = () => {};
+    this.ended = new Promise((resolve) => {
+      end = resolve;
+    });
+    this.#end = end;
+    const guard = {
+      maxSize: MAX_WIRE_SIZE,
+      violated: (problem: string) => this.kill(new HostError('PLUGIN_PROTOCOL', { plugin: options.pluginId, problem })),
+    };
+    serve(execution.capabilities, this.#methods(), guard);
+    this.#caller = connect(execution.calls, workerMethods, guard);
+    execution.ended.then((cause) => this.#finish(this.#lost(cause)));
+    const every = Math.min(PING_EVERY_MS, options.unresponsiveMs / 4);
+    this.#watch = setInterval(this.#pinger(every), every);
+    this.#watch.unref();
+  }
+
+  get alive(): boolean {
+    return this.#reason === undefined;
+  }
+  get working(): number {
+    return this.#runs.size;
+  }
+  /** Why it ended, once it has. */
+  get reason(): HostError | undefined {
+    return this.#reason;
+  }
+
+  async activate(activation: Activation): Promise<Activated> {
+    return v.parse(Activated, JSON.parse((await this.#caller.call('activate', JSON.stringify(activation))) as string));
+  }
+
+  /** @returns the answer's JSON text, or null for none. Rejects with a `Failure` of the plugin, or the slot's end. */
+  async run(message: RunMessage, broker: Broker): Promise<unknown> {
+    this.#runs.set(message.runId, broker);
+    try {
+      return await this.#caller.call('run', JSON.stringify(message));
+    } finally {
+      this.#runs.delete(message.runId);
+      broker.end();
+    }
+  }
+
+  /** Tells a run that it is cancelled. It may go on to clean up. */
+  abort(runId: string, reason: string): void {
+    this.#caller.call('abort', runId, reason).catch(() => {});
+  }
+
+  kill(reason: HostError): void {
+    this.#finish(reason);
+    this.execution.terminate();
+  }
+
+  /** Lets the plugin close, then ends it; by force after the grace. */
+  async stop(graceMs: number): Promise<void> {
+    this.#stopping = true;
+    const force = setTimeout(() => this.kill(this.#lost({ kind: 'stopped', text: 'it was stopped' })), graceMs);
+    this.#caller.call('deactivate').catch(() => {});
+    await this.ended;
+    clearTimeout(force);
+  }
+
+  /** The call in which the plugin is, as far as the host can tell. */
+  current(): string {
+    const [broker] = this.#runs.values();
+    return broker?.current ?? 'activate';
+  }
+
+  #methods(): Record<string, (...args: never[]) => unknown> {
+    const methods: Record<string, (...args: never[]) => unknown> = {};
+    for (const name of callTable.keys()) {
+      methods[name] = async (runId: unknown, ...args: unknown[]) => {
+        try {
+          const broker = typeof runId === 'string' ? this.#runs.get(runId) : undefined;
+          if (!broker) throw new HostError('RUN_ENDED');
+          return await broker.dispatch(name, args);
+        } catch (error) {
+          throw failureOf(error);
+        }
+      };
+    }
+    methods['host.stray'] = (...args: unknown[]) => {
+      const parsed = v.safeParse(hostReports['host.stray'].args, args);
+      if (parsed.success) this.#options.stray(...parsed.output);
+      return null;
+    };
+    return methods;
+  }
+
+  #lost(cause: EndCause): HostError {
+    const { pluginId: plugin, memoryMb } = this.#options;
+    if (cause.kind === 'memory') return new HostError('PLUGIN_MEMORY', { plugin, limit: memoryMb });
+    if (cause.kind === 'protocol') return new HostError('PLUGIN_PROTOCOL', { plugin, problem: cause.text });
+    return new HostError('PLUGIN_LOST', { plugin, problem: cause.text, stopped: this.#stopping });
+  }
+
+  #finish(reason: HostError): void {
+    if (this.#reason) return;
+    this.#reason = reason;
+    clearInterval(this.#watch);
+    this.#caller.fail(reason);
+    for (const broker of this.#runs.values()) broker.end();
+    this.#runs.clear();
+    this.#end(reason);
+  }
+
+  /**
+   * Asks for an answer now and then. A machine that is short of processors delays this side as well, so time in which the
+   * host itself was late does not count against the plugin.
+   */
+  #pinger(everyMs: number): () => void {
+    const { now, unresponsiveMs, pluginId } = this.#options;
+    let silentMs = 0;
+    let waiting = false;
+    let lastTick = now();
+    return () => {
+      const at = now();
+      if (waiting) silentMs += Math.min(at - lastTick, everyMs);
+      lastTick = at;
+      if (silentMs >= unresponsiveMs) {
+        this.kill(new HostError('PLUGIN_UNRESPONSIVE', { plugin: pluginId, call: this.current(), ms: silentMs }));
+        return;
+      }
+      if (waiting) return;
+      waiting = true;
+      const answered = (): void => {
+        waiting = false;
+        silentMs = 0;
+      };
+      this.#caller.call('ping').then(answered, () => {});
+    };
+  }
+}

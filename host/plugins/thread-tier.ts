@@ -1,0 +1,94 @@
+/**
+ * The `thread` tier: one worker of the host's own process, as a Piscina pool of one.
+ *
+ * A pool is used for one worker and never again: after an abort, and after a start that failed, Piscina keeps a worker
+ * that serves nothing, and the next run on it would wait for ever. V8's own limit is set high, because V8 aborts the whole
+ * process when a large block does not fit the slack under a low one; the real limit is the watchdog's (memory-watch.ts).
+ */
+import { MessageChannel } from 'node:worker_threads';
+import { Piscina } from 'piscina';
+import type { EndCause, Execution, ExecutionOptions, ExecutionService } from './execution.ts';
+import { portWire } from './port-wire.ts';
+import { runtimeFile } from './runtime-files.ts';
+
+/** Megabytes of V8 heap after which V8 itself ends the worker. */
+const V8_HEAP_MB = 4096;
+
+interface HeapStatistics {
+  used_heap_size: number;
+  external_memory?: number;
+  malloced_memory?: number;
+}
+
+export const threadTier: ExecutionService = {
+  tier: 'thread',
+  start(options: ExecutionOptions): Execution {
+    const [calls, capabilities] = [new MessageChannel(), new MessageChannel()];
+    const pool = new Piscina({
+      filename: runtimeFile('worker.cjs'),
+      minThreads: 1,
+      maxThreads: 1,
+      atomics: 'disabled',
+      env: {},
+      argv: [],
+      execArgv: permissionFlags(),
+      resourceLimits: { maxOldGenerationSizeMb: V8_HEAP_MB, maxYoungGenerationSizeMb: 8, stackSizeMb: 2 },
+      trackUnmanagedFds: true,
+      closeTimeout: 1000,
+      recordTiming: false,
+      workerHistogram: false,
+    });
+    // Reported through the task as well; without a listener it would be an exception of the host's.
+    pool.on('error', () => {});
+    const [worker] = pool.threads;
+    // Nothing of a plugin writes to the host's own streams.
+    worker?.stdout.unpipe(process.stdout).resume();
+    worker?.stderr.unpipe(process.stderr).resume();
+    const abort = new AbortController();
+    const ports = [calls.port2, capabilities.port2];
+    const served: Promise<unknown> = pool.run(
+      { calls: calls.port2, capabilities: capabilities.port2, check: options.check === true },
+      { signal: abort.signal, transferList: ports },
+    );
+    const ended = served
+      .then((): EndCause => ({ kind: 'stopped', text: 'it was stopped' }), causeOf)
+      .finally(() => {
+        calls.port1.close();
+        capabilities.port1.close();
+        // Not awaited: a worker inside an uninterruptible builtin may take long to go.
+        pool.destroy().catch(() => {});
+      });
+    let seen = worker?.performance.eventLoopUtilization();
+    return {
+      calls: portWire(calls.port1),
+      capabilities: portWire(capabilities.port1),
+      ended,
+      terminate: () => abort.abort(),
+      async memory() {
+        const sample = (worker as unknown as { getHeapStatistics?(): Promise<HeapStatistics> }).getHeapStatistics;
+        const heap = await sample?.call(worker).catch(() => undefined);
+        return heap && heap.used_heap_size + (heap.external_memory ?? 0) + (heap.malloced_memory ?? 0);
+      },
+      busy() {
+        if (!worker) return undefined;
+        const before = seen;
+        seen = worker.performance.eventLoopUtilization();
+        return before && worker.performance.eventLoopUtilization(seen, before).utilization;
+      },
+    };
+  },
+};
+
+function causeOf(error: unknown): EndCause {
+  const { code, name, message } = error as { code?: string; name?: string; message?: string };
+  if (code === 'ERR_WORKER_OUT_OF_MEMORY') return { kind: 'memory', text: 'its heap was full' };
+  if (name === 'AbortError') return { kind: 'lost', text: 'it was ended' };
+  return { kind: 'lost', text: String(message).slice(0, 300) };
+}
+
+/** A second wall where the running Node has one: files, processes and addons stay closed to an escaped plugin. */
+function permissionFlags(): string[] {
+  if (!process.allowedNodeEnvironmentFlags.has('--permission')) return [];
+  const reads = [runtimeFile(''), new URL('.', import.meta.resolve('piscina')).pathname];
+  return ['--permission', ...reads.map((path) => `--allow-fs-read=${path}*`)];
+}
