@@ -139,7 +139,7 @@ export function createApi(options: ApiOptions): Api {
 
   const agenda = createQuestionAgenda({ store: options.store, tasks: options.tasks, now: options.now });
   const catalog = createCatalog(options, agenda);
-  const mcpDeps = { catalog, log, uuid: options.uuid, version: options.version };
+  const mcpDeps = { catalog, tasks: options.tasks, log, uuid: options.uuid, version: options.version };
   const mcp = mcpRoutes(
     app,
     options,

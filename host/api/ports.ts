@@ -3,7 +3,7 @@ import type { Principal } from '../../core/authorization/authorization.ts';
 import type { JevService } from '../../core/jev/service.ts';
 import type { ContributedTool } from '../../sdk/contract/manifest.ts';
 import type { Caller } from '../../sdk/contract/task.ts';
-import type { TaskService } from '../tasks/service.ts';
+import type { TaskReceipts, TaskService } from '../tasks/service.ts';
 
 export type { Access as AccessLevel, Principal } from '../../core/authorization/authorization.ts';
 
@@ -30,22 +30,6 @@ export interface UsagePage {
 export interface UsageReader {
   /** Newest first. */
   list(page: { agentId: string; limit: number; offset: number }): Promise<UsagePage>;
-}
-
-/** One recorded run of a task, without page content. */
-export interface ReceiptView {
-  requestId: string;
-  revision: number;
-  status: string;
-  startedAt: number;
-  endedAt?: number;
-  outcome?: string;
-  mutations: { operationId: string; operation: string; recordedAt: number; outcome?: string }[];
-}
-
-export interface Receipts {
-  /** @throws ACCESS_DENIED, as for a task that does not exist. */
-  receipts(caller: Caller, taskId: string): Promise<ReceiptView[]>;
 }
 
 export interface ContributedTools {
@@ -106,7 +90,7 @@ export interface ApiDeps {
   jev: JevService;
   usage: UsageReader;
   tasks: TaskService;
-  receipts?: Receipts;
+  receipts?: TaskReceipts;
   bindings?: Bindings;
   admin?: Admin;
   plugins: ContributedTools;

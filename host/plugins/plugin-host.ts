@@ -8,6 +8,7 @@ import type { ContributedTool } from '../../sdk/contract/manifest.ts';
 import { PluginConfig, type PluginsConfig } from './config.ts';
 import { Plugin, type PluginDeps, type PluginSource, type PluginTimes } from './plugin.ts';
 import type { PluginHost, PluginState, RunCall } from './ports.ts';
+import { processTier } from './process-tier.ts';
 import { CANCEL_GRACE_MS, DEADLINE_GRACE_MS } from './run.ts';
 import { threadTier } from './thread-tier.ts';
 
@@ -39,7 +40,7 @@ export interface RunningPluginHost extends PluginHost {
 export function createPluginHost(deps: PluginHostDeps): RunningPluginHost {
   const pluginDeps: PluginDeps = {
     ...deps,
-    tiers: { thread: deps.tiers?.thread ?? threadTier, process: deps.tiers?.process ?? threadTier },
+    tiers: { thread: deps.tiers?.thread ?? threadTier, process: deps.tiers?.process ?? processTier },
     times: { ...defaultTimes, ...deps.times },
   };
   const bundledDirectory = deps.bundledDirectory ?? fileURLToPath(new URL('../../plugins/', import.meta.url));

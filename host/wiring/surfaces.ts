@@ -53,6 +53,7 @@ export function registerSurfaces(container: DependencyContainer): void {
       jev: from.resolve(JEV),
       usage: from.resolve(USAGE),
       tasks: from.resolve(TASKS),
+      receipts: from.resolve(TASKS),
       plugins: {
         list: () => plugins.tools(),
         call: (pluginId, tool, args, { principalId, agentId, conversationId }, signal) =>

@@ -1,16 +1,18 @@
 /** What carries tasks out: plugins, the helpers of their runs, connectors, and the task service itself. */
 import { randomUUID } from 'node:crypto';
 import type { DependencyContainer } from 'tsyringe';
-import { noTasks } from '../absent-rooms.ts';
 import type { HostConfig } from '../config/schema.ts';
 import { createConnectors } from '../connectors/connectors.ts';
 import { createPluginHost } from '../plugins/plugin-host.ts';
 import { createThinkingPort } from '../plugins/thinking-port.ts';
+import { createTaskService } from '../tasks/task-service.ts';
 import {
   AUTHORIZATION,
   CONFIG,
   CONNECTORS,
   CREDENTIALS,
+  DEVICES,
+  JEV,
   LOG,
   PLUGINS,
   STORE,
@@ -19,6 +21,7 @@ import {
   THINKING,
   THINKING_MODEL,
 } from '../tokens.ts';
+import { createEmbeddedDevices } from './device.ts';
 import { once } from './registry.ts';
 
 /** Model calls that one run may cause when the operator set no number. */
@@ -54,9 +57,36 @@ export function registerWork(container: DependencyContainer): void {
       resolve: (reference) => from.resolve(CREDENTIALS).resolve(reference),
     }),
   );
-  once(container, TASKS, () => noTasks());
+  once(container, DEVICES, (from) => createEmbeddedDevices(from));
+  once(container, TASKS, (from) => {
+    const thinking = from.resolve(THINKING);
+    const log = from.resolve(LOG);
+    return createTaskService({
+      store: from.resolve(STORE),
+      authorization: from.resolve(AUTHORIZATION),
+      targets: from.resolve(CONNECTORS),
+      plugins: from.resolve(PLUGINS),
+      jev: from.resolve(JEV),
+      thinking,
+      features: () => features(from.resolve(CONFIG).current),
+      clock: { now: Date.now },
+      ids: { uuid: randomUUID },
+      log: (event, details) => log.warn(details, event),
+    });
+  });
 }
 
 export function connectorConfig(config: HostConfig) {
   return { connectors: config.gateway.connectors, bindings: config.gateway.jev?.browser?.bindings ?? [] };
+}
+
+/** The documented switches: browser tasks are opted into, computer tasks are on unless switched off. */
+function features({ gateway: { jev } }: HostConfig) {
+  const { browserTasks, computerTasks, browserSteps, computerSteps } = jev?.features ?? {};
+  return {
+    browserTasks: browserTasks?.enabled === true && jev?.browser !== undefined,
+    computerTasks: computerTasks?.enabled !== false,
+    browserSteps: browserSteps?.enabled === true,
+    computerSteps: computerSteps?.enabled === true,
+  };
 }

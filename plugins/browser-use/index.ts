@@ -17,9 +17,6 @@ import { createSession, type Session } from './session.ts';
 import { runSteps, STEP_RUN_MS } from './step-runner.ts';
 import { codeOf, Stop } from './stop.ts';
 
-/** Milliseconds within which a call in flight may still answer after a cancellation; the host gives the run five seconds. */
-const CANCEL_GRACE_MS = 3000;
-
 export default defineController(manifest, {
   async run(given, ctx) {
     const parsed = v.safeParse(BrowserRunInput, given);
@@ -30,11 +27,7 @@ export default defineController(manifest, {
       });
     }
     const input = withinLimits(parsed.output);
-    const browser = remoteBrowser(ctx.tools, input.scope, {
-      uuid: () => ctx.random.uuid(),
-      // A cancelled run still waits a little for a call in flight: its answer tells what happened on the page.
-      sleep: (ms) => ctx.clock.sleep(ms).catch(() => new Promise((resolve) => setTimeout(resolve, CANCEL_GRACE_MS))),
-    });
+    const browser = remoteBrowser(ctx.tools, input.scope, { uuid: () => ctx.random.uuid() });
     const session = createSession(input, ctx, browser);
     let end: Stop;
     try {
