@@ -11,6 +11,7 @@ import {
   CONFIG,
   CONNECTORS,
   CREDENTIALS,
+  DEVICES,
   JEV,
   LOG,
   PLUGINS,
@@ -21,6 +22,7 @@ import {
   THINKING,
   THINKING_MODEL,
 } from '../tokens.ts';
+import { createEmbeddedDevices } from './device.ts';
 import { once } from './registry.ts';
 
 /** Model calls that one run may cause when the operator set no number. */
@@ -57,6 +59,7 @@ export function registerWork(container: DependencyContainer): void {
       resolve: (reference) => from.resolve(CREDENTIALS).resolve(reference),
     }),
   );
+  once(container, DEVICES, (from) => createEmbeddedDevices(from));
   once(container, TASKS, (from) => {
     const thinking = from.resolve(THINKING);
     const log = from.resolve(LOG);
