@@ -24,7 +24,7 @@ const rooms = {
   'host/evaluator': ['sdk/contract'],
 };
 
-const isTest = '(\\.test\\.ts$)|(^test/)';
+const isTest = '(\\.test\\.ts$)|(^test/)|(^plugins/[^/]+/testing/)';
 
 export default {
   forbidden: [

@@ -7,14 +7,18 @@ import type { Redactor } from '../core/credentials/redaction.ts';
 import type { CredentialResolver } from '../core/credentials/resolver.ts';
 import type { DecisionLog } from '../core/jev/decisions.ts';
 import type { JevEvaluationService } from '../core/jev/evaluation-service.ts';
+import type { ThinkingProvider } from '../core/jev/thinking-provider.ts';
 import type { UsageLog } from '../core/jev/usage.ts';
 import type { LmdbStore } from '../core/store/lmdb-store.ts';
 import type { Api } from './api/api.ts';
 import type { Sessions } from './api/sessions.ts';
 import type { ConfigSource } from './config/config-file.ts';
+import type { ManagedConnectors } from './connectors/connectors.ts';
 import type { HostLog } from './log.ts';
-import type { PluginHost } from './plugins/ports.ts';
-import type { TaskService } from './tasks/service.ts';
+import type { RunningPluginHost } from './plugins/plugin-host.ts';
+import type { ThinkingPort } from './plugins/thinking-port.ts';
+import type { TaskReceipts, TaskService } from './tasks/service.ts';
+import type { EmbeddedDevices } from './wiring/device.ts';
 
 const token = <T>(name: string): InjectionToken<T> => Symbol(name);
 
@@ -28,6 +32,8 @@ export interface Surroundings {
   dev?: boolean;
 }
 
+/** What changes while the host starts and stops. */
+export const STATE = token<{ ready: boolean }>('state');
 export const SURROUNDINGS = token<Surroundings>('surroundings');
 export const CONFIG = token<ConfigSource>('config');
 export const LOG = token<HostLog>('log');
@@ -40,7 +46,12 @@ export const AUTHORIZATION = token<Authorization>('authorization');
 export const USAGE = token<UsageLog>('usage');
 export const DECISIONS = token<DecisionLog>('decisions');
 export const JEV = token<JevEvaluationService>('jev');
-export const PLUGINS = token<PluginHost>('plugins');
-export const TASKS = token<TaskService>('tasks');
+export const THINKING_MODEL = token<ThinkingProvider>('thinking model');
+export const TEXT_MODEL = token<ThinkingProvider>('text model');
+export const PLUGINS = token<RunningPluginHost>('plugins');
+export const THINKING = token<ThinkingPort>('thinking');
+export const CONNECTORS = token<ManagedConnectors>('connectors');
+export const TASKS = token<TaskService & TaskReceipts>('tasks');
+export const DEVICES = token<EmbeddedDevices>('devices');
 export const SESSIONS = token<Sessions>('sessions');
 export const API = token<Api>('api');

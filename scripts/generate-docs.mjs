@@ -19,6 +19,7 @@ const areas = [
   ['program', 'Programs'],
   ['credentials', 'Credentials'],
   ['config', 'Configuration and input'],
+  ['device', 'Devices'],
   ['store', 'The store'],
   ['cli', 'The command line'],
 ];

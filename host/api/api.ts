@@ -21,6 +21,8 @@ import type { ApiDeps } from './ports.ts';
 import { createQuestionAgenda } from './question-agenda.ts';
 import { createRateLimits } from './rate-limits.ts';
 import { sendRefusal } from './replies.ts';
+import { adminRoutes } from './routes/admin.ts';
+import { agentRoutes } from './routes/agents.ts';
 import { bindingRoutes } from './routes/bindings.ts';
 import { eventRoutes } from './routes/events.ts';
 import { evidenceRoutes } from './routes/evidence.ts';
@@ -137,7 +139,7 @@ export function createApi(options: ApiOptions): Api {
 
   const agenda = createQuestionAgenda({ store: options.store, tasks: options.tasks, now: options.now });
   const catalog = createCatalog(options, agenda);
-  const mcpDeps = { catalog, log, uuid: options.uuid, version: options.version };
+  const mcpDeps = { catalog, tasks: options.tasks, log, uuid: options.uuid, version: options.version };
   const mcp = mcpRoutes(
     app,
     options,
@@ -153,6 +155,8 @@ export function createApi(options: ApiOptions): Api {
   evidenceRoutes(app, options, sessions);
   bindingRoutes(app, options, sessions);
   eventRoutes(app, options, sessions, limits);
+  agentRoutes(app, options, sessions);
+  adminRoutes(app, options);
 
   const sockets: HttpServer[] = [];
   return {

@@ -3,7 +3,7 @@ import type { Principal } from '../../core/authorization/authorization.ts';
 import type { JevService } from '../../core/jev/service.ts';
 import type { ContributedTool } from '../../sdk/contract/manifest.ts';
 import type { Caller } from '../../sdk/contract/task.ts';
-import type { TaskService } from '../tasks/service.ts';
+import type { TaskReceipts, TaskService } from '../tasks/service.ts';
 
 export type { Access as AccessLevel, Principal } from '../../core/authorization/authorization.ts';
 
@@ -14,6 +14,7 @@ export interface Access {
   principal(principalId: string): Principal | undefined;
   /** Ids of the agents that exist now. */
   agents(): readonly string[];
+  agentName(agentId: string): { name?: string };
 }
 
 export interface Session {
@@ -29,22 +30,6 @@ export interface UsagePage {
 export interface UsageReader {
   /** Newest first. */
   list(page: { agentId: string; limit: number; offset: number }): Promise<UsagePage>;
-}
-
-/** One recorded run of a task, without page content. */
-export interface ReceiptView {
-  requestId: string;
-  revision: number;
-  status: string;
-  startedAt: number;
-  endedAt?: number;
-  outcome?: string;
-  mutations: { operationId: string; operation: string; recordedAt: number; outcome?: string }[];
-}
-
-export interface Receipts {
-  /** @throws ACCESS_DENIED, as for a task that does not exist. */
-  receipts(caller: Caller, taskId: string): Promise<ReceiptView[]>;
 }
 
 export interface ContributedTools {
@@ -75,6 +60,18 @@ export interface Bindings {
   remove(caller: Caller, bindingId: string): Promise<void>;
 }
 
+/** Across all principals; the route has checked that the caller may. */
+export interface Admin {
+  tasks(page: { limit: number; offset: number }): Promise<object>;
+  /** undefined when there is no such task. */
+  receipts(taskId: string): Promise<object | undefined>;
+  verifyAudit(head?: { seq: number; hash: string }): Promise<object>;
+  audit(page: { fromSeq: number; limit: number }): Promise<readonly object[]>;
+  plugins(): readonly object[];
+  approvePlugin(pluginId: string): Promise<object>;
+  enablePlugin(pluginId: string): Promise<object>;
+}
+
 export interface Health {
   /** False while the host starts, recovers or stops. */
   ready(): boolean;
@@ -94,8 +91,9 @@ export interface ApiDeps {
   jev: JevService;
   usage: UsageReader;
   tasks: TaskService;
-  receipts?: Receipts;
+  receipts?: TaskReceipts;
   bindings?: Bindings;
+  admin?: Admin;
   plugins: ContributedTools;
   health: Health;
   log: Log;

@@ -84,7 +84,9 @@ export function decodeFrame(frame: Buffer): Frame {
   if (offset !== frame.length) bad();
   const message = JSON.parse(head, (_key, value) => {
     if (typeof value !== 'object' || value === null || !Object.hasOwn(value, PLACE)) return value;
-    const part = parts[value[PLACE]];
+    // A text such as "length" is a member of the list as well.
+    const at: unknown = value[PLACE];
+    const part = typeof at === 'number' ? parts[at] : undefined;
     return part === undefined ? bad() : part;
   });
   return { channel: frame.readUInt8(0), message };

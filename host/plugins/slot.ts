@@ -41,7 +41,7 @@ export class Slot {
   readonly #end: (reason: HostError) => void;
   #reason: HostError | undefined;
   #stopping = false;
-  #watch: NodeJS.Timeout;
+  #watch: NodeJS.Timeout | undefined;
 
   constructor(execution: Execution, options: SlotOptions) {
     this.execution = execution;
@@ -58,9 +58,6 @@ export class Slot {
     serve(execution.capabilities, this.#methods(), guard);
     this.#caller = connect(execution.calls, workerMethods, guard);
     execution.ended.then((cause) => this.#finish(this.#lost(cause)));
-    const every = Math.min(PING_EVERY_MS, options.unresponsiveMs / 4);
-    this.#watch = setInterval(this.#pinger(every), every);
-    this.#watch.unref();
   }
 
   get alive(): boolean {
@@ -75,7 +72,11 @@ export class Slot {
   }
 
   async activate(activation: Activation): Promise<Activated> {
-    return v.parse(Activated, JSON.parse((await this.#caller.call('activate', JSON.stringify(activation))) as string));
+    const answer = await this.#caller.call('activate', JSON.stringify(activation));
+    // Until here the start's own deadline watches.
+    const every = Math.min(PING_EVERY_MS, this.#options.unresponsiveMs / 4);
+    if (this.alive) this.#watch = setInterval(this.#pinger(every), every).unref();
+    return v.parse(Activated, JSON.parse(String(answer)));
   }
 
   /** @returns the answer's JSON text, or null for none. Rejects with a `Failure` of the plugin, or the slot's end. */

@@ -5,9 +5,13 @@
  * that serves nothing, and the next run on it would wait for ever. V8's own limit is set high, because V8 aborts the whole
  * process when a large block does not fit the slack under a low one; the real limit is the watchdog's (memory-watch.ts).
  */
+import { dirname } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { MessageChannel } from 'node:worker_threads';
 import { Piscina } from 'piscina';
 import type { EndCause, Execution, ExecutionOptions, ExecutionService } from './execution.ts';
+import { watchMemory } from './memory-watch.ts';
+import { permissionFlags } from './permission-flags.ts';
 import { portWire } from './port-wire.ts';
 import { runtimeFile } from './runtime-files.ts';
 
@@ -31,7 +35,7 @@ export const threadTier: ExecutionService = {
       atomics: 'disabled',
       env: {},
       argv: [],
-      execArgv: permissionFlags(),
+      execArgv: permissionFlags([`${runtimeFile('')}*`, `${dirname(fileURLToPath(import.meta.resolve('piscina')))}/*`]),
       resourceLimits: { maxOldGenerationSizeMb: V8_HEAP_MB, maxYoungGenerationSizeMb: 8, stackSizeMb: 2 },
       trackUnmanagedFds: true,
       closeTimeout: 1000,
@@ -51,15 +55,20 @@ export const threadTier: ExecutionService = {
       { signal: abort.signal, transferList: ports },
     );
     const ended = served
-      .then((): EndCause => ({ kind: 'stopped', text: 'it was stopped' }), causeOf)
+      .then(
+        (): EndCause => ({ kind: 'stopped', text: 'it was stopped' }),
+        (error): EndCause => (full ? { kind: 'memory', text: 'it took too much memory' } : causeOf(error)),
+      )
       .finally(() => {
+        unwatch();
         calls.port1.close();
         capabilities.port1.close();
         // Not awaited: a worker inside an uninterruptible builtin may take long to go.
         pool.destroy().catch(() => {});
       });
     let seen = worker?.performance.eventLoopUtilization();
-    return {
+    let full = false;
+    const execution: Execution = {
       calls: portWire(calls.port1),
       capabilities: portWire(capabilities.port1),
       ended,
@@ -76,6 +85,11 @@ export const threadTier: ExecutionService = {
         return before && worker.performance.eventLoopUtilization(seen, before).utilization;
       },
     };
+    const unwatch = watchMemory(execution, options.memoryMb, () => {
+      full = true;
+      abort.abort();
+    });
+    return execution;
   },
 };
 
@@ -84,11 +98,4 @@ function causeOf(error: unknown): EndCause {
   if (code === 'ERR_WORKER_OUT_OF_MEMORY') return { kind: 'memory', text: 'its heap was full' };
   if (name === 'AbortError') return { kind: 'lost', text: 'it was ended' };
   return { kind: 'lost', text: String(message).slice(0, 300) };
-}
-
-/** A second wall where the running Node has one: files, processes and addons stay closed to an escaped plugin. */
-function permissionFlags(): string[] {
-  if (!process.allowedNodeEnvironmentFlags.has('--permission')) return [];
-  const reads = [runtimeFile(''), new URL('.', import.meta.resolve('piscina')).pathname];
-  return ['--permission', ...reads.map((path) => `--allow-fs-read=${path}*`)];
 }

@@ -33,6 +33,17 @@ export interface TaskEvent {
   data: Record<string, unknown>;
 }
 
+export interface ReceiptView {
+  requestId: string;
+  revision: number;
+  status: 'running' | 'ended';
+  startedAt: number;
+  endedAt?: number;
+  outcome?: string;
+  code?: string;
+  mutations: { operationId: string; operation: string; recordedAt: number; outcome?: string }[];
+}
+
 export interface StatusReply {
   task?: TaskSnapshot;
   tasks?: TaskSnapshot[];
@@ -79,4 +90,9 @@ export interface TaskService {
   events(caller: Caller, afterId: number, signal: AbortSignal): AsyncIterable<TaskEvent>;
   /** Settles running work (grace, then the watchdog's verdict) and closes. Remote sessions go on. */
   stop(): Promise<void>;
+}
+
+export interface TaskReceipts {
+  /** What was written about each run of a task, oldest first. */
+  receipts(caller: Caller, taskId: string): Promise<ReceiptView[]>;
 }

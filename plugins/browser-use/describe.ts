@@ -79,9 +79,7 @@ export function cut(text: string, limit: number): string {
   return text.slice(0, end);
 }
 
-/** Drops members that are not there. */
+/** Members that are not there (undefined) are left out when the request becomes JSON text. */
 export function clean(members: Record<string, Json | undefined>): Json {
-  return Object.fromEntries(
-    Object.entries(members).filter((entry): entry is [string, Json] => entry[1] !== undefined),
-  ) as Json;
+  return members as Json;
 }

@@ -1,6 +1,6 @@
 /**
- * A short stand-in for a long text, for comparing page states within one run. It only has to tell states apart; nothing
- * is trusted because of it, so a plain mixing hash of 106 bits is enough and needs no capability.
+ * A short stand-in for a long text, so that a hostile page cannot fill the memory with its states. It only has to tell
+ * states of one run apart; nothing is trusted because of it, so a plain mixing hash of 106 bits is enough.
  */
 export function digest(text: string): string {
   return mix(text, 0x9e3779b1, 0x85ebca77) + mix(text, 0x27d4eb2f, 0x165667b1);

@@ -44,8 +44,9 @@ async function cycle(run: Run, seen: Observation): Promise<Observation | Stop> {
   const offer = offerTargets(page, {
     goal: session.input.goal,
     exhausted: (element) => {
+      if (!progress.exhausted(element, undefined)) return false;
       const value = suppliedFor(element, run.fields, page);
-      return progress.exhausted(element, typeof value === 'object' ? value.text : undefined);
+      return typeof value !== 'object' || progress.exhausted(element, value.text);
     },
     withheld: (element) => belongsToCaptcha(element) || (!run.mayConsent && acceptsConsent(element)),
   });

@@ -9,14 +9,13 @@ import { BrowserRunInput } from '../../sdk/contract/browser-run.ts';
 import { HostError } from '../../sdk/contract/errors.ts';
 import { remoteBrowser } from '../../sdk/devices/remote-browser.ts';
 import { defineController } from '../../sdk/plugin/define.ts';
+import { runCommand } from './direct-command.ts';
 import { runGoal } from './goal.ts';
 import { checked, resultOf } from './outcome.ts';
 import manifest from './plugin.json' with { type: 'json' };
-import { createSession } from './session.ts';
+import { createSession, type Session } from './session.ts';
+import { runSteps, STEP_RUN_MS } from './step-runner.ts';
 import { codeOf, Stop } from './stop.ts';
-
-/** Milliseconds within which a call in flight may still answer after a cancellation; the host gives the run five seconds. */
-const CANCEL_GRACE_MS = 3000;
 
 export default defineController(manifest, {
   async run(given, ctx) {
@@ -27,17 +26,13 @@ export default defineController(manifest, {
         problem: parsed.issues[0].message,
       });
     }
-    const input = parsed.output;
-    const browser = remoteBrowser(ctx.tools, input.scope, {
-      uuid: () => ctx.random.uuid(),
-      // A cancelled run still waits a little for a call in flight: its answer tells what happened on the page.
-      sleep: (ms) => ctx.clock.sleep(ms).catch(() => new Promise((resolve) => setTimeout(resolve, CANCEL_GRACE_MS))),
-    });
+    const input = withinLimits(parsed.output);
+    const browser = remoteBrowser(ctx.tools, input.scope, { uuid: () => ctx.random.uuid() });
     const session = createSession(input, ctx, browser);
     let end: Stop;
     try {
       await session.acquire();
-      end = await runGoal(session);
+      end = await carryOn(session);
     } catch (error) {
       end = error instanceof Stop ? error : new Stop(codeOf(error) ?? 'ADAPTER_FAILURE');
       if (!(error instanceof Stop)) ctx.log.error(`The run failed: ${String(error).slice(0, 200)}`);
@@ -47,3 +42,14 @@ export default defineController(manifest, {
     return checked(resultOf(session, end));
   },
 });
+
+/** The owner's steps, the owner's one command, or an agent's goal. */
+function carryOn(session: Session): Promise<Stop> {
+  const { steps, command, agentCommand, confirmation } = session.input;
+  if (steps) return runSteps(session, steps);
+  return command || agentCommand || confirmation ? runCommand(session) : runGoal(session);
+}
+
+function withinLimits(input: BrowserRunInput): BrowserRunInput {
+  return input.steps ? { ...input, timeoutMs: Math.min(input.timeoutMs, STEP_RUN_MS) } : input;
+}

@@ -40,13 +40,45 @@ export function fieldIdentity(element: ObservedElement): string {
 
 /** Everything of the element except its ref: two readings with the same face show the same control in the same state. */
 export function elementFace(element: ObservedElement): string {
-  const { ref: _ref, options, ...rest } = element;
-  return JSON.stringify([rest, options?.map(({ ref: _optionRef, ...option }) => option)]);
+  return JSON.stringify(faceOf(element));
 }
+
+function faceOf(e: ObservedElement): unknown[] {
+  return [
+    e.label,
+    e.context,
+    e.tag,
+    e.role,
+    e.type,
+    e.value,
+    e.value_now,
+    e.value_text,
+    e.value_truncated,
+    e.checked,
+    e.selected,
+    e.expanded,
+    e.disabled,
+    e.readonly,
+    e.sensitive,
+    e.in_viewport,
+    e.operations,
+    e.options?.map((option) => [option.label, option.disabled, option.selected]),
+  ];
+}
+
+/** Characters up to which a state stands for itself; beyond, a digest does. */
+const PLAIN_STATE = 64 * 1024;
+const known = new WeakMap<Observation, string>();
 
 /**
  * The state of the page. Refs and generations are left out: a page that rebuilt the same controls has not made progress.
+ * Asked for several times in a decision, so it is kept as long as the observation is.
  */
 export function fingerprint(page: Observation): string {
-  return digest(JSON.stringify([page.url, page.text, page.scroll, page.elements.map(elementFace)]));
+  const before = known.get(page);
+  if (before !== undefined) return before;
+  const text = JSON.stringify([page.url, page.text, page.scroll, page.elements.map(faceOf)]);
+  const state = text.length <= PLAIN_STATE ? text : digest(text);
+  known.set(page, state);
+  return state;
 }

@@ -40,7 +40,10 @@ export function resultOf(session: Session, end: Stop): BrowserRunResult {
 }
 
 function explained(session: Session, end: Stop): Stop {
-  if (session.lastAction?.outcome === 'unknown') return new Stop('OUTCOME_UNKNOWN');
+  if (session.lastAction?.outcome === 'unknown') {
+    const { commandOutcome, stepRun } = end.extras;
+    return new Stop('OUTCOME_UNKNOWN', { ...(commandOutcome && { commandOutcome }), ...(stepRun && { stepRun }) });
+  }
   const wall = session.page && helpless.has(end.reason) ? wallBehindStop(session.page) : undefined;
   if (!wall) return end;
   session.trace.add('recovery', { code: wall, instead_of: end.reason });

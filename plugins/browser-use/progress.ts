@@ -60,7 +60,8 @@ export function createProgress(): Progress {
   let unchanged = 0;
   let waits = 0;
   const visits = new Map<string, number>();
-  const useless = new Set<string>();
+  /** Signatures of the actions that left a state unchanged, by state. */
+  const useless = new Map<string, Set<string>>();
   const typed: { field: string; text: string }[] = [];
 
   const remember = (record: ActionRecord) => {
@@ -79,7 +80,7 @@ export function createProgress(): Progress {
       url = next;
     },
 
-    wouldRepeat: (signature, state) => useless.has(`${state} ${signature}`),
+    wouldRepeat: (signature, state) => useless.get(state)?.has(signature) ?? false,
 
     acted({ record, signature, field, before: from, after: to }) {
       waits = 0;
@@ -88,7 +89,7 @@ export function createProgress(): Progress {
       if (typed.length > EXHAUSTED_WINDOW) typed.shift();
       if (from === to) {
         unchanged += 1;
-        useless.add(`${from} ${signature}`);
+        useless.set(from, (useless.get(from) ?? new Set()).add(signature));
       } else {
         unchanged = 0;
       }

@@ -86,7 +86,7 @@ export function askForDecision(situation: Situation): Asked {
     if (Object.values(request.questions).some(tooManyOptions)) return { refused: 'ACTION_SPACE_TOO_LARGE' };
     // The image has a limit of its own and is not counted.
     const { assets: _assets, ...counted } = request;
-    if (utf8Length(JSON.stringify(counted)) <= MAX_REQUEST_BYTES) return { request, detail };
+    if (fitsInto(JSON.stringify(counted), MAX_REQUEST_BYTES)) return { request, detail };
   }
   return { refused: 'EVALUATION_INPUT_TOO_LARGE' };
 }
@@ -188,6 +188,11 @@ function parts(targets: Target[]): Target[][] {
 
 function tooManyOptions(question: JevQuestion): boolean {
   return question.type === 'choice' && Object.keys(question.criteria).length > MAX_OPTIONS;
+}
+
+/** Counts only where the number of characters leaves it open. */
+function fitsInto(text: string, bytes: number): boolean {
+  return text.length * 3 <= bytes || (text.length <= bytes && utf8Length(text) <= bytes);
 }
 
 export function utf8Length(text: string): number {

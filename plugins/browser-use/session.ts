@@ -6,10 +6,17 @@
  */
 import type { BrowserProgress, BrowserRunInput, BrowserRunResult, LastAction } from '../../sdk/contract/browser-run.ts';
 import type { JevRequest, JevResult } from '../../sdk/contract/jev.ts';
-import type { Dispatched, Read, RemoteBrowser } from '../../sdk/devices/remote-browser.ts';
+import {
+  CALL_TIMEOUT_MS,
+  type Dispatched,
+  RELEASE_TIMEOUT_MS,
+  type Read,
+  type RemoteBrowser,
+} from '../../sdk/devices/remote-browser.ts';
 import type { Context } from './context.ts';
 import type { Observation } from './observation.ts';
 import { codeOf, providerStop, Stop } from './stop.ts';
+import { timeLimit } from './time-limit.ts';
 import { createTrace, type Trace } from './trace.ts';
 
 /** Milliseconds that one evaluation or verification may take. */
@@ -17,6 +24,8 @@ export const EVALUATION_TIMEOUT_MS = 15_000;
 /** Waits for a navigation that is under way, each `n * NAVIGATION_WAIT_MS` long. */
 const NAVIGATION_WAITS = 6;
 const NAVIGATION_WAIT_MS = 250;
+/** Milliseconds within which a call in flight may still answer after a cancellation; the host gives the run five seconds. */
+const CANCEL_GRACE_MS = 3000;
 /** Milliseconds between other stale reads. */
 const STALE_WAIT_MS = 100;
 
@@ -105,13 +114,15 @@ export function createSession(input: BrowserRunInput, ctx: Context, browser: Rem
 
     async acquire() {
       check();
-      ok(await browser.acquire());
+      ok(await session.within(browser.acquire(), CALL_TIMEOUT_MS, 'ADAPTER_TIMEOUT'));
     },
     async release() {
-      await browser.release().catch(() => undefined);
+      const limit = timeLimit(RELEASE_TIMEOUT_MS);
+      await Promise.race([browser.release(), limit.passed]).catch(() => undefined);
+      limit.clear();
     },
     async renew() {
-      ok(await browser.renew());
+      ok(await session.within(browser.renew(), CALL_TIMEOUT_MS, 'ADAPTER_TIMEOUT'));
     },
 
     async read() {
@@ -120,7 +131,7 @@ export function createSession(input: BrowserRunInput, ctx: Context, browser: Rem
       let stale = 0;
       for (let pending = 1; ; ) {
         check();
-        const reading = await session.within(browser.observe(), EVALUATION_TIMEOUT_MS * 3, 'ADAPTER_TIMEOUT');
+        const reading = await session.within(browser.observe(), CALL_TIMEOUT_MS, 'ADAPTER_TIMEOUT');
         if (reading.ok) {
           page = reading.value;
           session.tell({ phase: 'observing', observe_ms: ctx.clock.now() - from });
@@ -149,12 +160,7 @@ export function createSession(input: BrowserRunInput, ctx: Context, browser: Rem
       trace.add('dispatch', { operationId, operation });
       // Until the reply is here, this is what is known. A cancellation in between must find it.
       lastAction = { operationId, operation, outcome: 'unknown' };
-      const reply = await send(operationId).catch(
-        (error: unknown): Dispatched => ({
-          outcome: 'unknown',
-          code: codeOf(error) ?? 'ADAPTER_FAILURE',
-        }),
-      );
+      const reply = await answerOf(send(operationId), ctx.signal);
       const done = reply.outcome === 'confirmed' ? (reply.completedAction ?? operation) : operation;
       lastAction = { operationId, operation: done, outcome: reply.outcome };
       if (reply.outcome !== 'not_executed') counts.steps += 1;
@@ -217,16 +223,13 @@ export function createSession(input: BrowserRunInput, ctx: Context, browser: Rem
 
     async within(work, ms, late) {
       const left = Math.max(0, deadline - ctx.clock.now());
-      const limit = Math.min(ms, left);
-      const timer = ctx.clock.sleep(limit).then(
-        () => {
-          throw new Stop(limit < ms ? 'TASK_DEADLINE' : late);
-        },
-        // The clock only refuses when the run is cancelled, and that has its own promise here.
-        () => cancelled,
-      );
-      timer.catch(() => {});
-      return await Promise.race([work, timer, cancelled]);
+      const reason = left < ms ? 'TASK_DEADLINE' : late;
+      const limit = timeLimit(Math.min(ms, left));
+      try {
+        return await Promise.race([work, cancelled, limit.passed.then(() => Promise.reject(new Stop(reason)))]);
+      } finally {
+        limit.clear();
+      }
     },
 
     tell(event) {
@@ -239,6 +242,26 @@ export function createSession(input: BrowserRunInput, ctx: Context, browser: Rem
     },
   };
   return session;
+}
+
+/**
+ * What is known of a mutation that was sent. A cancellation does not end the wait at once: the answer on its way tells
+ * what happened on the page.
+ */
+async function answerOf(reply: Promise<Dispatched>, signal: AbortSignal): Promise<Dispatched> {
+  const limit = timeLimit(CALL_TIMEOUT_MS);
+  const hurry = () => limit.shorten(CANCEL_GRACE_MS);
+  signal.addEventListener('abort', hurry);
+  const unknown = (code: string): Dispatched => ({ outcome: 'unknown', code });
+  try {
+    return await Promise.race([
+      reply.catch((error: unknown) => unknown(codeOf(error) ?? 'ADAPTER_FAILURE')),
+      limit.passed.then(() => unknown('ADAPTER_TIMEOUT')),
+    ]);
+  } finally {
+    limit.clear();
+    signal.removeEventListener('abort', hurry);
+  }
 }
 
 function ok(reading: Read<null>): void {

@@ -2,7 +2,9 @@
 import type { BrowserRunResult } from '../../sdk/contract/browser-run.ts';
 
 export type Status = BrowserRunResult['status'];
-export type StopExtras = Partial<Pick<BrowserRunResult, 'fieldRequest' | 'commandOutcome' | 'providerFailure'>>;
+export type StopExtras = Partial<
+  Pick<BrowserRunResult, 'fieldRequest' | 'commandOutcome' | 'stepRun' | 'providerFailure'>
+>;
 
 export class Stop extends Error {
   readonly reason: string;

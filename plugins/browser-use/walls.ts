@@ -22,6 +22,8 @@ const signInPath = /\/(?:log-?in|sign-?in|signon|auth|sso|session\/new|users\/si
 const captchaWords =
   /captcha|i['’]?m not a robot|i am not a robot|verify (?:that )?you(?:'re| are) (?:a )?human|are you a robot|unusual traffic|checking your browser|ยืนยันว่าคุณไม่ใช่บอท|ฉันไม่ใช่โปรแกรมอัตโนมัติ|ich bin kein roboter|je ne suis pas un robot|no soy un robot|私はロボットではありません|我不是机器人|人机验证/iu;
 
+/** Characters of the longest label that would be a button of acceptance. */
+const MAX_ACCEPT_LABEL = 80;
 const consentSubject = /cookie|consent|gdpr|privacy (?:choices|preferences)|คุกกี้|ความยินยอม|einwilligung|クッキー|隐私/iu;
 const consentAccept =
   /^(?:i )?(?:accept|agree|allow|consent|ok|okay|got it|enable)(?: (?:to )?(?:all|cookies|all cookies|and (?:continue|close)|recommended))*$|^ยอมรับ|^ตกลง|^อนุญาต|^alle akzeptieren$|^(?:alles? )?(?:akzeptieren|zustimmen)$|^tout accepter$|^j['’]accepte$|^aceptar|^accetta|^同意|^すべて同意|^全部接受|^接受/iu;
@@ -33,9 +35,11 @@ export function goalCoversConsent(goal: string): boolean {
 
 /** A control that would accept tracking or cookies for the owner. Its context must speak of consent too. */
 export function acceptsConsent(element: ObservedElement): boolean {
-  const label = normalLabel(element.label);
+  const label = element.label.trim();
+  // Most controls of most pages: said first, because every control of every page is asked.
+  if (label.length > MAX_ACCEPT_LABEL) return false;
   if (/accept|agree|allow/iu.test(label) && consentSubject.test(label)) return true;
-  return consentAccept.test(label) && consentSubject.test(element.context ?? '');
+  return consentAccept.test(normalLabel(label)) && consentSubject.test(element.context ?? '');
 }
 
 /** A control of a captcha; ticking one says something that is not true. */

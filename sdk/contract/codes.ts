@@ -11,6 +11,7 @@ import { browserRunCodes } from './codes/browser-run.ts';
 import { cliCodes } from './codes/cli.ts';
 import { configCodes } from './codes/config.ts';
 import { credentialCodes } from './codes/credentials.ts';
+import { deviceCodes } from './codes/device.ts';
 import { jevCodes } from './codes/jev.ts';
 import { pluginCodes } from './codes/plugin.ts';
 import { programCodes } from './codes/program.ts';
@@ -41,6 +42,7 @@ export const codes = {
   ...cliCodes,
   ...browserRunCodes,
   ...configCodes,
+  ...deviceCodes,
   ...credentialCodes,
   ...jevCodes,
   ...pluginCodes,

@@ -67,6 +67,8 @@ export const ObservedElement = v.object({
   options: v.optional(v.pipe(v.array(ElementOption), v.maxLength(100))),
   options_truncated: v.optional(v.boolean()),
   in_viewport: v.optional(v.boolean()),
+  /** What covers the control, in words. A click on it is refused until that is gone. */
+  obscured: v.optional(text(400)),
 });
 export type ObservedElement = v.InferOutput<typeof ObservedElement>;
 
@@ -87,6 +89,8 @@ export const Observation = v.object({
     url: v.optional(v.boolean()),
   }),
   navigation: v.optional(v.object({ can_go_back: v.boolean(), can_go_forward: v.boolean() })),
+  /** What happened around the page: a dialog, a download, another window, a request that failed. Told once each. */
+  notices: v.optional(v.pipe(v.array(v.object({ kind: text(40), text: text(400) })), v.maxLength(40))),
 });
 export type Observation = v.InferOutput<typeof Observation>;
 

@@ -14,7 +14,7 @@ import type { Caller, SpawnRequest, TaskSnapshot } from '../../sdk/contract/task
 
 export const KEYS = { reader: 'reader-key', writer: 'writer-key', admin: 'admin-key', both: 'both-key' };
 
-const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
+export const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
 
 export interface Fixture {
   url: string;
@@ -59,6 +59,7 @@ export async function apiFixture(
     authenticate: authorization.authenticate,
     principal: authorization.principal,
     agents: () => agents.map(({ id }) => id),
+    agentName: () => ({}),
   };
   const store = createMemoryStore();
   const tasks = createFakeTasks();

@@ -1,7 +1,11 @@
+import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { request as httpRequest } from 'node:http';
 import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { apiFixture, type Fixture, KEYS, SPAWN } from './fixture.ts';
+import { LOCAL_OWNER } from '../../core/authorization/authorization.ts';
+import { apiFixture, type Fixture, KEYS, SPAWN, sha256 } from './fixture.ts';
 
 let fixture: Fixture;
 afterEach(() => fixture.close());
@@ -385,5 +389,83 @@ describe('events', () => {
         return status;
       })
       .toBe(200);
+  });
+});
+
+describe('what an operator reads', () => {
+  const admin = {
+    tasks: async () => ({ tasks: [], total: 0 }),
+    receipts: async () => undefined,
+    verifyAudit: async (head?: object) => ({ whole: true, head: head ?? null }),
+    audit: async () => [],
+    plugins: () => [{ id: 'browser-use' }],
+    approvePlugin: async (id: string) => ({ id }),
+    enablePlugin: async (id: string) => ({ id }),
+  };
+  const path = '/api/v1/admin';
+
+  it('is for the local owner and for admin keys of every agent', async () => {
+    fixture = await apiFixture(
+      {
+        keys: [
+          { id: 'root', sha256: sha256('root'), agents: '*', access: 'admin' },
+          { id: 'one', sha256: sha256('one'), agents: ['assistant'], access: 'admin' },
+          { id: 'writer', sha256: sha256('writer'), agents: '*', access: 'write' },
+        ],
+      },
+      { admin, owner: () => ({ principal: LOCAL_OWNER }) },
+    );
+    for (const key of ['one', 'writer'])
+      expect(await fixture.http('GET', `${path}/plugins`, { key })).toMatchObject({ status: 403 });
+    expect((await fixture.http('GET', `${path}/plugins`, { key: 'root' })).body).toEqual({
+      plugins: [{ id: 'browser-use' }],
+    });
+    const directory = mkdtempSync(join(tmpdir(), 'owner-'));
+    try {
+      const socketPath = join(directory, 'host.sock');
+      await fixture.api.listenOn(socketPath, 'owner');
+      expect(statSync(socketPath).mode & 0o777).toBe(0o600);
+      const status = await new Promise((resolve, reject) =>
+        httpRequest({ socketPath, path: `${path}/tasks` }, (answer) => {
+          answer.resume();
+          resolve(answer.statusCode);
+        })
+          .on('error', reject)
+          .end(),
+      );
+      expect(status).toBe(200);
+    } finally {
+      rmSync(directory, { recursive: true, force: true });
+    }
+  });
+
+  it('takes an exported head in its one form', async () => {
+    fixture = await apiFixture(
+      { keys: [{ id: 'root', sha256: sha256('root'), agents: '*', access: 'admin' }] },
+      { admin },
+    );
+    const head = `7:${'a'.repeat(64)}`;
+    expect((await fixture.http('GET', `${path}/audit/verify?head=${head}`, { key: 'root' })).body.head).toEqual({
+      seq: 7,
+      hash: 'a'.repeat(64),
+    });
+    expect(await fixture.http('GET', `${path}/audit/verify?head=7`, { key: 'root' })).toMatchObject({ status: 400 });
+    expect(await fixture.http('GET', `${path}/tasks?limit=0`, { key: 'root' })).toMatchObject({ status: 400 });
+  });
+});
+
+describe('agents and targets', () => {
+  it('are those that the key may use', async () => {
+    fixture = await apiFixture();
+    expect((await fixture.http('GET', '/api/v1/agents', { key: KEYS.writer })).body).toEqual({
+      agents: [{ id: 'assistant' }],
+    });
+    expect((await fixture.http('GET', '/api/v1/agents', { key: KEYS.both })).body.agents).toHaveLength(2);
+    const targets = await fixture.http('GET', `${SESSION}/targets?adapter=browser`, { key: KEYS.reader });
+    expect(targets.body).toEqual({
+      targets: [{ adapter: 'browser', session_id: 'tab', name: 'A tab' }],
+      next_offset: null,
+    });
+    expect(await fixture.http('GET', `${SESSION}/targets?nope=1`, { key: KEYS.reader })).toMatchObject({ status: 400 });
   });
 });

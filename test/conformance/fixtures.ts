@@ -11,6 +11,8 @@ import {
   Server,
   type ServerContext,
 } from '@modelcontextprotocol/server';
+import { attachTasks } from '../../host/api/mcp/task-extension.ts';
+import { callTaskTool, extensionTasksOfSuite, taskToolNames } from './task-fixtures.ts';
 
 type Json = Record<string, unknown>;
 interface FixtureTool {
@@ -60,6 +62,11 @@ async function pushed(ctx: ServerContext, properties: Json, message: string, req
 }
 
 const tools: Record<string, FixtureTool> = {
+  greet: {
+    description: 'Greets at once.',
+    inputSchema: object({ name: textSchema }, ['name']),
+    run: ({ name }) => said(`Hello, ${String(name)}!`),
+  },
   test_simple_text: { description: 'Text.', run: () => said('This is a simple text response for testing.') },
   test_image_content: {
     description: 'An image.',
@@ -425,19 +432,23 @@ export function conformanceServer(toolsChanged: () => void): Server {
     },
   );
   server.setRequestHandler('tools/list', () => ({
-    tools: [...Object.entries(tools), ['test_trigger_tool_change', { description: 'Changes the list.' }] as const].map(
-      ([name, tool]) => ({
-        name,
-        description: tool.description,
-        inputSchema: (('inputSchema' in tool && tool.inputSchema) || object()) as never,
-      }),
-    ),
+    tools: [
+      ...Object.entries(tools),
+      ['test_trigger_tool_change', { description: 'Changes the list.' }] as const,
+      ...taskToolNames.map((name) => [name, { description: 'Can run as a task.' }] as const),
+    ].map(([name, tool]) => ({
+      name,
+      description: tool.description,
+      inputSchema: (('inputSchema' in tool && tool.inputSchema) || object()) as never,
+    })),
   }));
   server.setRequestHandler('tools/call', async (request, ctx) => {
     if (request.params.name === 'test_trigger_tool_change') {
       toolsChanged();
       return said('Changed.') as unknown as InputRequiredResult;
     }
+    const asTask = await callTaskTool(request.params.name, request.params.arguments ?? {}, ctx);
+    if (asTask) return asTask as unknown as InputRequiredResult;
     const tool = tools[request.params.name];
     if (!tool) throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'Unknown tool');
     return (await tool.run(request.params.arguments ?? {}, ctx)) as unknown as InputRequiredResult;
@@ -489,5 +500,6 @@ export function conformanceServer(toolsChanged: () => void): Server {
   server.setRequestHandler('completion/complete', () => ({
     completion: { values: ['paris', 'park', 'party'], total: 3, hasMore: false },
   }));
+  attachTasks(server, extensionTasksOfSuite);
   return server;
 }

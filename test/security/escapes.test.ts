@@ -1,5 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { processTier } from '../../host/plugins/process-tier.ts';
 import { threadTier } from '../../host/plugins/thread-tier.ts';
 import { attempts, entryFiles } from './escape-attempts.ts';
 import { rawPlugin } from './raw-plugin.ts';
@@ -14,7 +15,7 @@ const plugin = `
     } catch (error) { return { refused: String(error && error.message) }; }
   } };`;
 
-describe.each([threadTier])('a plugin in the $tier tier', (tier) => {
+describe.each([threadTier, processTier])('a plugin in the $tier tier', (tier) => {
   let hostile: Awaited<ReturnType<typeof rawPlugin>>;
   beforeAll(async () => {
     hostile = await rawPlugin(plugin, { tier });

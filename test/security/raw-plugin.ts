@@ -15,6 +15,7 @@ export interface RawPluginOptions {
   untouched?: boolean;
   unresponsiveMs?: number;
   activationMs?: number;
+  log?(text: string): void;
 }
 
 export async function rawPlugin(code: string, options: RawPluginOptions) {
@@ -62,7 +63,7 @@ export async function rawPlugin(code: string, options: RawPluginOptions) {
           signal,
           deadlineMs,
         },
-        { log: () => {}, now: Date.now },
+        { log: ({ text }) => options.log?.(text), now: Date.now },
         { cancelMs: 300, deadlineMs: 300 },
       ),
     close: () => generation.close(0),

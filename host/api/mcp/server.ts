@@ -1,8 +1,11 @@
 /** An MCP server for one caller. Cheap to make: the current protocol revision gets one per request. */
 import { ProtocolError, ProtocolErrorCode, Server } from '@modelcontextprotocol/server';
-import type { Caller } from '../../../sdk/contract/task.ts';
+import type { Caller, TaskSnapshot } from '../../../sdk/contract/task.ts';
+import type { TaskService } from '../../tasks/service.ts';
 import type { Log } from '../ports.ts';
 import type { Catalog } from './catalog.ts';
+import { extensionTasks, toExtensionTask } from './extension-mapping.ts';
+import { attachTasks, createTaskResult, declaresTasks } from './task-extension.ts';
 import { callTool } from './tool.ts';
 
 export const SERVER_NAME = 'jev-host';
@@ -19,6 +22,7 @@ const INSTRUCTIONS = [
 
 export interface McpDeps {
   catalog: Catalog;
+  tasks: TaskService;
   version: string;
   log: Log;
   uuid(): string;
@@ -43,7 +47,7 @@ export function createMcpServer(caller: Caller, deps: McpDeps): Server {
     const tool = deps.catalog.find(name);
     if (!tool) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `There is no tool "${name.slice(0, 128)}".`);
     const token = ctx.mcpReq._meta?.progressToken;
-    return callTool(
+    const result = await callTool(
       tool,
       args,
       {
@@ -59,6 +63,11 @@ export function createMcpServer(caller: Caller, deps: McpDeps): Server {
       },
       deps,
     );
+    const task =
+      name === 'task_spawn' && !result.isError && declaresTasks(ctx) ? result.structuredContent.task : undefined;
+    // The SDK passes other kinds of result on as they are; its types know only its own.
+    return task ? (createTaskResult(toExtensionTask(task as TaskSnapshot)) as never) : result;
   });
+  attachTasks(server, extensionTasks(caller, deps.tasks));
   return server;
 }

@@ -112,7 +112,7 @@ export async function callTool(
 ): Promise<ToolResult> {
   try {
     if (!atLeast(context.caller.access, tool.access)) refuse('ACCESS_DENIED');
-    return result(await tool.call(args, context));
+    return toolResult(await tool.call(args, context));
   } catch (error) {
     if (error instanceof HostError) return refusal(error);
     const reference = deps.uuid();
@@ -125,12 +125,13 @@ function stackOf(error: unknown): string {
   return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }
 
-function result(body: Record<string, unknown>): ToolResult {
+/** A result in both of its forms. */
+export function toolResult(body: Record<string, unknown>): ToolResult {
   // One serialisation for both forms: what the schema promises is what the text says.
   const text = JSON.stringify(body);
   return { content: [{ type: 'text', text }], structuredContent: JSON.parse(text) };
 }
 
 function refusal(error: HostError): ToolResult {
-  return { ...result(toolBody(error)), isError: true };
+  return { ...toolResult(toolBody(error)), isError: true };
 }

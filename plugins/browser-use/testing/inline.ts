@@ -7,16 +7,11 @@ import type { ThinkingReply, ThinkingRequest } from '../../../sdk/contract/think
 import type { Context } from '../context.ts';
 import plugin from '../index.ts';
 
-/** Waits up to this long pass at once. Longer ones are time limits, and those never strike by themselves. */
-const SHORT_WAIT_MS = 3000;
-
 export interface InlineParts {
   callTool(name: string, args: Record<string, unknown>, signal: AbortSignal): Promise<ToolReply>;
   evaluate(request: JevRequest, signal: AbortSignal): Promise<JevResult>;
   assist?(request: ThinkingRequest): Promise<ThinkingReply>;
   signal?: AbortSignal;
-  /** Time limits strike too, at once: for parts that never answer. */
-  impatient?: boolean;
 }
 
 export interface InlineRun {
@@ -56,7 +51,6 @@ export async function runInline(
           if (signal.aborted) return reject(signal.reason);
           const refused = () => reject(signal.reason);
           signal.addEventListener('abort', refused);
-          if (ms > SHORT_WAIT_MS && !parts.impatient) return;
           setImmediate(() => {
             signal.removeEventListener('abort', refused);
             now += ms;

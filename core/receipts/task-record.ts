@@ -1,0 +1,104 @@
+/** A task as it is stored. The owner's view of it is sdk/contract/task.ts. */
+import type { BrowserField } from '../../sdk/contract/browser-run.ts';
+import type { TaskOutcome, TaskSnapshot, TaskState } from '../../sdk/contract/task.ts';
+
+export interface QueuedCommand {
+  id: string;
+  text: string;
+  at: number;
+}
+
+export interface PendingQuestion {
+  questionId: string;
+  text: string;
+  revision: number;
+  /** Label of the page field that the answer fills; absent when the label is ambiguous. */
+  fieldLabel?: string;
+}
+
+export interface TaskRecord {
+  taskId: string;
+  conversationId: string;
+  agentId: string;
+  sessionId: string;
+  principalId: string;
+  title: string;
+  /** The goal as it was given first; guidance and corrections never replace it. */
+  goal: string;
+  state: TaskState;
+  /** Grows with every change of the record. */
+  stateVersion: number;
+  revision: number;
+  appliedRevision: number;
+  activeAttemptId?: string;
+  target: { adapter: string; targetId: string; name: string; startUrl?: string };
+  dispatch?: { requestId: string; submittedAt: number };
+  control?: NonNullable<TaskSnapshot['executionControl']>;
+  controller: 'user' | 'agent';
+  session: {
+    idleTimeoutMs: number;
+    idleSince?: number;
+    closedAt?: number;
+    closedReason?: 'user' | 'agent' | 'supervisor' | 'idle_timeout';
+  };
+  report?: NonNullable<TaskSnapshot['browserReport']>;
+  progress?: NonNullable<TaskSnapshot['latestProgress']>;
+  question?: PendingQuestion;
+  cancellation?: NonNullable<TaskSnapshot['cancellation']>;
+  replacedByTaskId?: string;
+  result?: NonNullable<TaskSnapshot['result']>;
+  failure?: NonNullable<TaskSnapshot['failure']>;
+  outcome?: TaskOutcome;
+  actionLog: TaskSnapshot['actionLog'];
+  queue: QueuedCommand[];
+  /** A mutation was dispatched at some time. */
+  acted: boolean;
+  /** A run was dispatched, so the start address is used up. */
+  started: boolean;
+  /** Replans since the last instruction of the user. */
+  replans: { used: number; guidance: string[] };
+  createdAt: number;
+  updatedAt: number;
+}
+
+export interface TaskRevision {
+  taskId: string;
+  revision: number;
+  mode: 'spawn' | 'when_ready' | 'interrupt_and_resume' | 'reconcile' | 'answer' | 'command' | 'resume';
+  /** What the run is told. */
+  instructions: string;
+  /** Next-step guidance after a known stop; goes beside the goal, never in its place. */
+  guidance?: string;
+  /** Every field value that is known by now. */
+  fields: BrowserField[];
+  /** One command of the user, verbatim. */
+  directCommand?: boolean;
+  /** The agent's own command for an utterance that was handed to it. */
+  agentHandoff?: boolean;
+  /** The control command or notice that brought it. */
+  origin?: string;
+  answers: { questionId: string; text: string; fieldLabel?: string }[];
+  at: number;
+}
+
+/** Milliseconds until an idle session closes. */
+export const IDLE_TIMEOUT_MS = 30 * 60 * 1000;
+/** Rounds that the action log keeps. */
+export const ACTION_LOG_LENGTH = 12;
+
+export const taskTables = {
+  tasks: { name: 'tasks', version: 1 },
+  revisions: { name: 'task-revisions', version: 1 },
+  byConversation: { name: 'tasks-by-conversation', version: 1 },
+  /** Tasks that wait for a run or have one. */
+  unfinished: { name: 'tasks-unfinished', version: 1 },
+  /** Finished tasks in the order in which they finished. */
+  finished: { name: 'tasks-finished', version: 1 },
+  /** The last task of each target. */
+  byTarget: { name: 'tasks-by-target', version: 1 },
+  spawnRequests: { name: 'spawn-requests', version: 1 },
+  controls: { name: 'task-controls', version: 1 },
+  events: { name: 'events', version: 1 },
+  notices: { name: 'notices', version: 1 },
+  evidence: { name: 'evidence', version: 1 },
+} as const;

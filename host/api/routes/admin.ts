@@ -1,0 +1,71 @@
+/**
+ * What an operator may read across all principals, and the approval of plugins. For the local owner and admin keys only.
+ *
+ * Threat: an admin key is handed to somebody who should see one agent. It must name every agent ("*") to read here,
+ * because what is read here is not of one agent.
+ */
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import * as v from 'valibot';
+import { HostError, refuse } from '../../../sdk/contract/errors.ts';
+import { principalOf } from '../authenticate.ts';
+import { checked, Uuid } from '../input.ts';
+import type { ApiDeps } from '../ports.ts';
+
+const whole = (least: number, most: number) =>
+  v.pipe(v.string(), v.regex(/^\d{1,15}$/), v.transform(Number), v.minValue(least), v.maxValue(most));
+const Page = v.strictObject({
+  limit: v.optional(whole(1, 100), '50'),
+  offset: v.optional(whole(0, Number.MAX_SAFE_INTEGER), '0'),
+});
+const AuditPage = v.strictObject({
+  fromSeq: v.optional(whole(0, Number.MAX_SAFE_INTEGER), '1'),
+  limit: v.optional(whole(1, 1000), '100'),
+});
+const Head = v.strictObject({
+  head: v.optional(v.pipe(v.string(), v.regex(/^\d{1,15}:[0-9a-f]{64}$/, 'SEQ:HASH of an exported head'))),
+});
+
+const ADMIN = '/api/v1/admin';
+
+export function adminRoutes(app: FastifyInstance, deps: ApiDeps): void {
+  const allowed = (request: FastifyRequest) => {
+    const { access, agents } = principalOf(request);
+    if (access !== 'admin' || agents !== '*') refuse('ACCESS_DENIED');
+    return deps.admin ?? refuse('NOT_FOUND');
+  };
+  const page = <const S extends v.GenericSchema>(schema: S, query: unknown): v.InferOutput<S> => {
+    const parsed = v.safeParse(schema, query);
+    if (!parsed.success) throw new HostError('INVALID_PAGE');
+    return parsed.output;
+  };
+
+  app.get(`${ADMIN}/tasks`, async (request) => allowed(request).tasks(page(Page, request.query)));
+
+  app.get<{ Params: { taskId: string } }>(`${ADMIN}/tasks/:taskId/receipts`, async (request) => {
+    const admin = allowed(request);
+    return (await admin.receipts(checked(Uuid, request.params.taskId).toLowerCase())) ?? refuse('ACCESS_DENIED');
+  });
+
+  app.get(`${ADMIN}/audit/verify`, async (request) => {
+    const admin = allowed(request);
+    const { head } = checked(Head, request.query);
+    const [seq, hash] = head?.split(':') ?? [];
+    return admin.verifyAudit(seq !== undefined && hash !== undefined ? { seq: Number(seq), hash } : undefined);
+  });
+
+  app.get(`${ADMIN}/audit`, async (request) => ({
+    entries: await allowed(request).audit(page(AuditPage, request.query)),
+  }));
+
+  app.get(`${ADMIN}/plugins`, async (request) => ({ plugins: allowed(request).plugins() }));
+
+  app.post<{ Params: { id: string } }>(`${ADMIN}/plugins/:id/approve`, async (request) => {
+    const admin = allowed(request);
+    return { plugin: await admin.approvePlugin(request.params.id) };
+  });
+
+  app.post<{ Params: { id: string } }>(`${ADMIN}/plugins/:id/enable`, async (request) => {
+    const admin = allowed(request);
+    return { plugin: await admin.enablePlugin(request.params.id) };
+  });
+}

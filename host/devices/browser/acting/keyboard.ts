@@ -1,0 +1,106 @@
+/**
+ * The keyboard, as a user's. Plain characters go as keys, because some pages listen to single keys; all others (Thai,
+ * Chinese, emoji) are inserted as an input method would. Keys are sent in one go and handled in order.
+ */
+import type { BrowserKey } from '../../../../sdk/devices/remote-browser-contract.ts';
+import type { Tab } from '../tab/tab.ts';
+
+/** Milliseconds within which the page must have handled the keys: a ground, and for each. */
+const HANDLED_MS = 5000;
+const HANDLED_EACH_MS = 20;
+/** Characters beyond which text is inserted whole. */
+const MAX_KEYS = 300;
+
+interface Key {
+  key: string;
+  code: string;
+  windowsVirtualKeyCode: number;
+  text?: string;
+}
+
+export const KEYS: Record<BrowserKey | 'Delete' | 'Home' | 'End' | 'ArrowLeft' | 'ArrowRight', Key> = {
+  Enter: { key: 'Enter', code: 'Enter', windowsVirtualKeyCode: 13, text: '\r' },
+  Tab: { key: 'Tab', code: 'Tab', windowsVirtualKeyCode: 9 },
+  Escape: { key: 'Escape', code: 'Escape', windowsVirtualKeyCode: 27 },
+  Backspace: { key: 'Backspace', code: 'Backspace', windowsVirtualKeyCode: 8 },
+  Delete: { key: 'Delete', code: 'Delete', windowsVirtualKeyCode: 46 },
+  Home: { key: 'Home', code: 'Home', windowsVirtualKeyCode: 36 },
+  End: { key: 'End', code: 'End', windowsVirtualKeyCode: 35 },
+  ArrowUp: { key: 'ArrowUp', code: 'ArrowUp', windowsVirtualKeyCode: 38 },
+  ArrowDown: { key: 'ArrowDown', code: 'ArrowDown', windowsVirtualKeyCode: 40 },
+  ArrowLeft: { key: 'ArrowLeft', code: 'ArrowLeft', windowsVirtualKeyCode: 37 },
+  ArrowRight: { key: 'ArrowRight', code: 'ArrowRight', windowsVirtualKeyCode: 39 },
+};
+
+/** @returns false when the page did not answer in time, or a dialog or crash came between. */
+export function pressKey(tab: Tab, name: keyof typeof KEYS, repeat = 1): Promise<boolean> {
+  const sent: Promise<unknown>[] = [];
+  for (let i = 0; i < repeat; i++) sent.push(...stroke(tab, KEYS[name]));
+  return handled(tab, sent);
+}
+
+export function typeText(tab: Tab, text: string, options: { multiline: boolean; whole?: boolean }): Promise<boolean> {
+  const sent: Promise<unknown>[] = [];
+  const lines = text.replace(/\r\n?/g, '\n').split('\n');
+  const asKeys = !options.whole && text.length <= MAX_KEYS;
+  for (const [index, line] of lines.entries()) {
+    // A line break is a key of its own where there are lines, and nothing where there is one.
+    if (index > 0 && options.multiline) sent.push(...stroke(tab, KEYS.Enter));
+    else if (index > 0) sent.push(tab.send('Input.insertText', { text: ' ' }));
+    for (const run of line.matchAll(/[\x20-\x7e]+|[^\x20-\x7e]+/g)) {
+      const part = run[0];
+      if (asKeys && part.charCodeAt(0) <= 0x7e)
+        for (const character of part) sent.push(...stroke(tab, characterKey(character)));
+      else sent.push(tab.send('Input.insertText', { text: part }));
+    }
+  }
+  return handled(tab, sent);
+}
+
+function stroke(tab: Tab, key: Key): Promise<unknown>[] {
+  const { text, ...rest } = key;
+  return [
+    tab.send('Input.dispatchKeyEvent', {
+      type: text === undefined ? 'rawKeyDown' : 'keyDown',
+      ...rest,
+      ...(text === undefined ? {} : { text, unmodifiedText: text }),
+    }),
+    tab.send('Input.dispatchKeyEvent', { type: 'keyUp', ...rest }),
+  ];
+}
+
+const SIGNS: Record<string, [code: string, keyCode: number]> = {
+  ' ': ['Space', 32],
+  '-': ['Minus', 189],
+  '=': ['Equal', 187],
+  '[': ['BracketLeft', 219],
+  ']': ['BracketRight', 221],
+  '\\': ['Backslash', 220],
+  ';': ['Semicolon', 186],
+  "'": ['Quote', 222],
+  ',': ['Comma', 188],
+  '.': ['Period', 190],
+  '/': ['Slash', 191],
+  '`': ['Backquote', 192],
+};
+
+function characterKey(character: string): Key {
+  if (/[a-z]/i.test(character)) {
+    const upper = character.toUpperCase();
+    return { key: character, code: `Key${upper}`, windowsVirtualKeyCode: upper.charCodeAt(0), text: character };
+  }
+  if (/\d/.test(character))
+    return {
+      key: character,
+      code: `Digit${character}`,
+      windowsVirtualKeyCode: character.charCodeAt(0),
+      text: character,
+    };
+  const [code, keyCode] = SIGNS[character] ?? ['', 0];
+  return { key: character, code, windowsVirtualKeyCode: keyCode, text: character };
+}
+
+async function handled(tab: Tab, sent: Promise<unknown>[]): Promise<boolean> {
+  const all = Promise.all(sent).then(() => true);
+  return (await tab.activity.orUntil(all, () => tab.interrupted, HANDLED_MS + sent.length * HANDLED_EACH_MS)) ?? false;
+}

@@ -1,0 +1,202 @@
+/** The browser itself: started or joined, its tabs found and opened, started anew after it was lost. */
+import { randomUUID } from 'node:crypto';
+import { lookup } from 'node:dns/promises';
+import { refuse } from '../../../sdk/contract/errors.ts';
+import { attachChromium } from './chromium/attach.ts';
+import { checkVersion, findChromium } from './chromium/executable.ts';
+import { type Chromium, launchChromium } from './chromium/launch.ts';
+import type { BrowserDeviceConfig } from './config.ts';
+import { Navigation } from './navigation/navigation.ts';
+import { Rules } from './navigation/rules.ts';
+import { pageScript } from './page-script.ts';
+import type { TabSummary } from './records/grants.ts';
+import { Refusal } from './refusal.ts';
+import { Tab } from './tab/tab.ts';
+
+export interface BrowserOptions {
+  config: BrowserDeviceConfig;
+  /** A private directory for profiles and the record of the process. */
+  directory: string;
+  env: NodeJS.ProcessEnv;
+  asRoot: boolean;
+  now(): number;
+  /** A tab went away, with everything that was granted on it. */
+  onTabGone(tabId: string): void;
+}
+
+interface Target {
+  tabId: string;
+  title: string;
+  url: string;
+  opened: boolean;
+  tab?: Promise<Tab>;
+}
+
+export class Browser {
+  readonly #options: BrowserOptions;
+  readonly #targets = new Map<string, Target>();
+  readonly navigation: Navigation;
+  #chromium: Chromium | undefined;
+  #starting: Promise<void> | undefined;
+  #closing = false;
+  product = '';
+  /** Starts after the first: Chromium was lost. */
+  restarts = 0;
+
+  constructor(options: BrowserOptions) {
+    this.#options = options;
+    this.navigation = new Navigation(new Rules(options.config.navigation, resolveName), {
+      direct: options.config.proxy === undefined || options.config.proxy === 'direct',
+    });
+  }
+
+  get pid(): number | undefined {
+    return this.#chromium?.pid;
+  }
+
+  get running(): boolean {
+    return this.#chromium !== undefined && !this.#chromium.protocol.gone;
+  }
+
+  /** Starts Chromium if it is not running. Safe to call at any time. */
+  start(): Promise<void> {
+    if (this.#closing) return Promise.resolve();
+    if (this.running) return Promise.resolve();
+    this.#starting ??= this.#start().finally(() => {
+      this.#starting = undefined;
+    });
+    return this.#starting;
+  }
+
+  async #start(): Promise<void> {
+    const { config, directory, env, asRoot } = this.#options;
+    await this.#chromium?.close();
+    if (this.#chromium) this.restarts++;
+    const chromium = config.attach
+      ? await attachChromium(config.attach)
+      : await launchChromium({
+          executable: findChromium(config.executable, env.PATH),
+          directory,
+          headless: config.headless,
+          env,
+          asRoot,
+          ...(config.profileDir === undefined ? {} : { profileDir: config.profileDir }),
+          ...(config.proxy === undefined ? {} : { proxy: config.proxy }),
+        });
+    try {
+      checkVersion(chromium.product);
+    } catch (error) {
+      await chromium.close();
+      throw error;
+    }
+    this.#chromium = chromium;
+    this.product = chromium.product;
+    const { protocol } = chromium;
+    protocol.onGone(() => {
+      if (this.#chromium !== chromium) return;
+      for (const target of this.#targets.values()) this.#options.onTabGone(target.tabId);
+      this.#targets.clear();
+    });
+    protocol.on('Target.targetCreated', ({ targetInfo }) => this.#appeared(targetInfo));
+    protocol.on('Target.targetInfoChanged', ({ targetInfo }) => this.#appeared(targetInfo));
+    protocol.on('Target.targetDestroyed', ({ targetId }) => this.#gone(targetId));
+    await protocol.send('Target.setDiscoverTargets', {
+      discover: true,
+      filter: [{ type: 'page', exclude: false }, { exclude: true }],
+    });
+    if (this.#targets.size === 0) await protocol.send('Target.createTarget', { url: 'about:blank' });
+  }
+
+  #appeared(info: {
+    targetId: string;
+    type: string;
+    title: string;
+    url: string;
+    openerId?: string;
+    openerFrameId?: string;
+  }): void {
+    if (info.type !== 'page' || info.url.startsWith('devtools://')) return;
+    const known = this.#targets.get(info.targetId);
+    if (known) {
+      known.title = info.title;
+      known.url = info.url;
+      return;
+    }
+    const opener = info.openerId === undefined ? undefined : this.#targets.get(info.openerId);
+    this.#targets.set(info.targetId, {
+      tabId: `tab-${randomUUID().slice(0, 13)}`,
+      title: info.title,
+      url: info.url,
+      opened: info.openerId !== undefined || info.openerFrameId !== undefined,
+    });
+    void opener?.tab?.then((tab) =>
+      tab.notices.add('NEW_WINDOW', 'The page opened another window; it is outside of this task.'),
+    );
+  }
+
+  #gone(targetId: string): void {
+    const target = this.#targets.get(targetId);
+    if (!target) return;
+    this.#targets.delete(targetId);
+    this.#options.onTabGone(target.tabId);
+  }
+
+  tabs(): TabSummary[] {
+    return [...this.#targets.values()].map(({ tabId, title, url, opened }) => ({
+      id: tabId,
+      title: title || url,
+      url,
+      opened,
+    }));
+  }
+
+  /** The tab, ready to be worked. @throws Refusal TAB_CLOSED. */
+  async tab(tabId: string): Promise<Tab> {
+    for (const [targetId, target] of this.#targets) {
+      if (target.tabId !== tabId) continue;
+      target.tab ??= this.#open(targetId, tabId).catch((error) => {
+        delete target.tab;
+        throw error;
+      });
+      const tab = await target.tab;
+      if (!tab.closed) return tab;
+      delete target.tab;
+    }
+    throw new Refusal(this.running ? 'TAB_CLOSED' : 'DEVICE_BROWSER_LOST');
+  }
+
+  async #open(targetId: string, tabId: string): Promise<Tab> {
+    const { protocol } = this.#chromium ?? refuse('DEVICE_CHROMIUM_FAILED', { problem: 'it is not running' });
+    const { sessionId } = await protocol.send('Target.attachToTarget', { targetId, flatten: true });
+    const tab = new Tab(
+      protocol,
+      { targetId, tabId, session: sessionId },
+      await pageScript(),
+      this.#options.now,
+      this.navigation,
+    );
+    await tab.open();
+    return tab;
+  }
+
+  async openTab(url = 'about:blank'): Promise<string> {
+    const { protocol } = this.#chromium ?? refuse('DEVICE_CHROMIUM_FAILED', { problem: 'it is not running' });
+    const { targetId } = await protocol.send('Target.createTarget', { url });
+    return this.#targets.get(targetId)?.tabId ?? '';
+  }
+
+  async close(): Promise<void> {
+    this.#closing = true;
+    await this.#starting?.catch(() => {});
+    await this.#chromium?.close();
+    this.#targets.clear();
+  }
+}
+
+async function resolveName(name: string): Promise<string[]> {
+  try {
+    return (await lookup(name, { all: true, verbatim: true })).map(({ address }) => address);
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,68 @@
+/**
+ * The device's part inside a page. It runs in a world of its own: it shares the document with the page's scripts, and
+ * nothing else. The page cannot see, call or change any of it.
+ *
+ * Every answer leaves as one JSON text, which is several times cheaper than an object graph.
+ */
+import * as actions from './actions.ts';
+import * as changes from './changes.ts';
+import { addressChanged } from './guard.ts';
+import { maskSensitive, unmask } from './masks.ts';
+import { type ObserveOptions, observe } from './observe.ts';
+import { elementOf, refOf, useDocument } from './refs.ts';
+import { addClosedRoot, tagOf } from './tree.ts';
+
+const text = JSON.stringify;
+
+const device = {
+  observe(token: string, options: ObserveOptions): string {
+    useDocument(token);
+    return text(observe(options));
+  },
+  aim: (generation: number, ref: string, forText: boolean) => text(actions.aim(generation, ref, forText)),
+  landed: () => text(actions.landed()),
+  selectAll: (ref: string) => text(actions.selectAll(ref)),
+  holds: (ref: string, wanted: string) => text(actions.holds(ref, wanted)),
+  setValue: (ref: string, wanted: string) => text(actions.setValue(ref, wanted)),
+  slider: (ref: string) => text(actions.sliderState(ref)),
+  mayChoose: (generation: number, ref: string, option: string) => text(actions.mayChoose(generation, ref, option)),
+  choose: (generation: number, ref: string, option: string) => text(actions.choose(generation, ref, option)),
+  scrollPlace: (generation: number, down: boolean) => text(actions.scrollPlace(generation, down)),
+  scrolledTo: () => text(actions.scrolledTo()),
+  scrollDirectly: (pixels: number) => text(actions.scrollDirectly(pixels) ?? null),
+  keyPlace: (generation: number) => text(actions.keyPlace(generation)),
+  throughFrame: (ref: string, x: number, y: number) => text(actions.throughFrame(ref, x, y)),
+  focusName: () => text(actions.focusName()),
+  begin: () => text(changes.begin(null) ?? null),
+  async settle(options: changes.SettleOptions): Promise<string> {
+    const settled = await changes.settle(options);
+    return text(settled);
+  },
+  element: (ref: string) => elementOf(ref) ?? null,
+  refOfElement: (element: Element) => refOf(element),
+  addClosedRoot: (host: Element, root: ShadowRoot) => addClosedRoot(host, root),
+  pictureState: (generation: number) =>
+    text({
+      stale: addressChanged(generation),
+      width: document.documentElement.clientWidth || innerWidth,
+      height: innerHeight,
+    }),
+  maskSensitive: () => text(maskSensitive()),
+  unmask: () => text(unmask() ?? null),
+  state: () =>
+    text({
+      url: location.href,
+      title: document.title,
+      ready: document.readyState,
+      body: tagOf(document.documentElement),
+    }),
+};
+
+declare global {
+  // eslint-disable-next-line no-var
+  var __device: typeof device;
+}
+
+globalThis.__device ??= device;
+actions.listenOn(window);
+changes.watch([document]);

@@ -1,0 +1,305 @@
+/**
+ * One pass over the page as it is drawn: the controls that are there, and the text in reading order.
+ *
+ * Only what is cheap happens here, for a page may have a hundred thousand elements; names, states and hit tests are worked
+ * out later, for the few controls that are reported.
+ */
+import { type Box, type Clips, isEmpty, meet, viewport } from './geometry.ts';
+import { isSemanticControl, roleOf } from './roles.ts';
+import { cut, drawnChildren, frameDocument, isElement, isText, shadowOf, tagOf } from './tree.ts';
+
+/** Elements after which looking stops, and the depth of nesting. */
+const MAX_ELEMENTS = 200_000;
+const MAX_DEPTH = 1200;
+const MAX_CONTROLS = 20_000;
+/** Characters of text taken from one node. */
+const MAX_NODE_TEXT = 20_000;
+
+export interface FoundControl {
+  element: Element;
+  role: string | null;
+  /** Drawn in its place: the label of an input that is not drawn itself. */
+  drawn: Element;
+  /** Found by its pointer only. */
+  guessed: boolean;
+  order: number;
+}
+
+export interface Walked {
+  controls: FoundControl[];
+  text: string;
+  viewportText: string;
+  textCut: boolean;
+  viewportTextCut: boolean;
+  /** Looking stopped before the end. */
+  stopped: boolean;
+  /** Frames whose documents this world may not enter. */
+  frames: Element[];
+  /** Roots whose changes are to be watched. */
+  roots: Node[];
+  /** Elements that may have a closed shadow root: drawn, and nothing of theirs explains it. */
+  opaque: Element[];
+}
+
+interface Surroundings {
+  inert: boolean;
+  ariaHidden: boolean;
+  pointer: boolean;
+  insideControl: boolean;
+  transparent: boolean;
+  /** Everything below is out of the modal dialog that is open. */
+  outsideModal: boolean;
+}
+
+const SKIPPED = new Set(['SCRIPT', 'STYLE', 'NOSCRIPT', 'TEMPLATE', 'HEAD', 'META', 'LINK', 'TITLE', 'BASE']);
+const NO_TEXT = new Set(['TEXTAREA', 'SELECT', 'INPUT', 'IFRAME', 'VIDEO', 'AUDIO', 'CANVAS', 'OBJECT', 'EMBED']);
+
+export class Walk {
+  readonly #clips: Clips;
+  readonly #textLimit: number;
+  readonly #viewportTextLimit: number;
+  readonly #view: Box = viewport();
+  readonly #seenAt = new Map<Element, boolean>();
+  readonly controls: FoundControl[] = [];
+  readonly frames: Element[] = [];
+  readonly roots: Node[] = [];
+  readonly opaque: Element[] = [];
+  #elements = 0;
+  #stopped = false;
+  #text = new Lines();
+  #viewportText = new Lines();
+  #textFull = false;
+  #viewportTextFull = false;
+
+  constructor(clips: Clips, limits: { text: number; viewportText: number }) {
+    this.#clips = clips;
+    this.#textLimit = limits.text;
+    this.#viewportTextLimit = limits.viewportText;
+  }
+
+  run(document: Document): Walked {
+    this.#document(
+      document,
+      {
+        inert: false,
+        ariaHidden: false,
+        pointer: false,
+        insideControl: false,
+        transparent: false,
+        outsideModal: false,
+      },
+      0,
+    );
+    return {
+      controls: this.controls,
+      text: cut(this.#text.take(), this.#textLimit),
+      viewportText: cut(this.#viewportText.take(), this.#viewportTextLimit),
+      textCut: this.#textFull || this.#text.length > this.#textLimit,
+      viewportTextCut: this.#viewportTextFull || this.#viewportText.length > this.#viewportTextLimit,
+      stopped: this.#stopped,
+      frames: this.frames,
+      roots: this.roots,
+      opaque: this.opaque,
+    };
+  }
+
+  #document(document: Document, around: Surroundings, depth: number): void {
+    const root = document.documentElement;
+    if (!root) return;
+    this.roots.push(document);
+    const modal = document.querySelector('dialog:modal') !== null;
+    this.#element(root, { ...around, outsideModal: around.outsideModal || modal }, depth);
+  }
+
+  #element(element: Element, around: Surroundings, depth: number): void {
+    if (depth > MAX_DEPTH || ++this.#elements > MAX_ELEMENTS) {
+      this.#stopped = true;
+      return;
+    }
+    const tag = tagOf(element);
+    if (SKIPPED.has(tag)) return;
+    const style = getComputedStyle(element);
+    const display = style.display;
+    if (display === 'none' || style.contentVisibility === 'hidden') {
+      return;
+    }
+    const visible = style.visibility === 'visible';
+    const pointer = style.cursor === 'pointer';
+    const role = roleOf(element);
+    const here: Surroundings = {
+      inert: around.inert || element.hasAttribute('inert'),
+      ariaHidden: around.ariaHidden || element.getAttribute('aria-hidden') === 'true',
+      pointer,
+      insideControl: around.insideControl,
+      transparent: around.transparent || style.opacity === '0',
+      outsideModal: around.outsideModal && !(tag === 'DIALOG' && element.matches(':modal')),
+    };
+
+    if (visible && !here.inert && !here.ariaHidden && !here.outsideModal)
+      this.#control(element, tag, role, around, here);
+
+    const block = display !== 'inline' && display !== 'contents';
+    if (block) this.#break(display);
+    if (tag === 'BR') this.#break('block');
+    else if (tag === 'IFRAME' || tag === 'FRAME') this.#frame(element, here, visible, depth);
+    else this.#children(element, tag, here, visible && !here.transparent, depth);
+    if (block) this.#break(display);
+  }
+
+  #children(element: Element, tag: string, here: Surroundings, readable: boolean, depth: number): void {
+    const shadow = shadowOf(element);
+    if (shadow) this.roots.push(shadow);
+    const children = drawnChildren(element);
+    const closed = tag === 'DETAILS' && !(element as HTMLDetailsElement).open;
+    const silent = !readable || NO_TEXT.has(tag);
+    for (let i = 0; i < children.length; i++) {
+      const child = children[i];
+      if (!child) continue;
+      if (isElement(child)) {
+        if (closed && tagOf(child) !== 'SUMMARY') continue;
+        this.#element(child, here, depth + 1);
+      } else if (!silent && !closed && isText(child)) this.#say(child.data, element);
+      if (this.#stopped) return;
+    }
+    if (!shadow && children.length === 0 && mayHideRoot(tag)) this.opaque.push(element);
+  }
+
+  #control(element: Element, tag: string, role: string | null, around: Surroundings, here: Surroundings): void {
+    if (this.controls.length >= MAX_CONTROLS) {
+      this.#stopped = true;
+      return;
+    }
+    const found = (drawn: Element, control: Element, controlRole: string | null, guessed: boolean) =>
+      this.controls.push({ element: control, role: controlRole, drawn, guessed, order: this.controls.length });
+
+    if (tag === 'LABEL') {
+      // An input that is not drawn is worked through its label.
+      const input = (element as HTMLLabelElement).control;
+      if (input && getComputedStyle(input).display === 'none' && (input as HTMLInputElement).type !== 'hidden') {
+        found(element, input, roleOf(input), false);
+      }
+      if (input || !here.pointer) {
+        here.insideControl = around.insideControl;
+        here.pointer = here.pointer || around.pointer;
+        return;
+      }
+    }
+    if (isSemanticControl(element, role)) {
+      if (around.transparent || here.transparent) {
+        if (!isFormControl(tag)) return;
+      }
+      found(element, element, role, false);
+      // What is drawn inside a button or link belongs to it; what is inside a row or a cell may be worked on its own.
+      if (role !== 'row' && role !== 'gridcell' && role !== 'listitem' && role !== 'article') here.insideControl = true;
+      return;
+    }
+    const editable = (element as HTMLElement).isContentEditable;
+    if (
+      here.pointer &&
+      !around.pointer &&
+      !around.insideControl &&
+      !here.transparent &&
+      !editable &&
+      tag !== 'HTML' &&
+      tag !== 'BODY'
+    ) {
+      found(element, element, role, true);
+    }
+  }
+
+  #frame(frame: Element, here: Surroundings, visible: boolean, depth: number): void {
+    if (!visible || here.transparent) return;
+    const document = frameDocument(frame);
+    if (document) this.#document(document, { ...here, pointer: false, outsideModal: here.outsideModal }, depth + 1);
+    else if (!here.inert && !here.ariaHidden && !here.outsideModal) this.frames.push(frame);
+  }
+
+  #break(display: string): void {
+    const kind = display.startsWith('inline') || display === 'table-cell' ? 'space' : 'line';
+    if (!this.#textFull) this.#text.break(kind);
+    if (!this.#viewportTextFull) this.#viewportText.break(kind);
+  }
+
+  #say(data: string, parent: Element): void {
+    if (this.#textFull && this.#viewportTextFull) return;
+    const raw = data.length > MAX_NODE_TEXT ? data.slice(0, MAX_NODE_TEXT) : data;
+    if (!/\S/.test(raw)) {
+      if (raw) {
+        this.#text.space();
+        this.#viewportText.space();
+      }
+      return;
+    }
+    const keepsLines = /^pre|^break-spaces/.test(
+      getComputedStyle(parent).whiteSpaceCollapse || getComputedStyle(parent).whiteSpace,
+    );
+    if (!this.#textFull) {
+      this.#text.add(raw, keepsLines);
+      this.#textFull = this.#text.length > this.#textLimit;
+    }
+    if (!this.#viewportTextFull && this.#inView(parent)) {
+      this.#viewportText.add(raw, keepsLines);
+      this.#viewportTextFull = this.#viewportText.length > this.#viewportTextLimit;
+    }
+  }
+
+  #inView(element: Element): boolean {
+    const known = this.#seenAt.get(element);
+    if (known !== undefined) return known;
+    const offset = this.#clips.offset(element.ownerDocument);
+    const rect = element.getBoundingClientRect();
+    const box = {
+      x: rect.x + offset.x,
+      y: rect.y + offset.y,
+      right: rect.right + offset.x,
+      bottom: rect.bottom + offset.y,
+    };
+    let seen = !isEmpty(meet(box, this.#view));
+    if (seen) seen = !isEmpty(meet(box, this.#clips.around(element).seen));
+    this.#seenAt.set(element, seen);
+    return seen;
+  }
+}
+
+const FORM_CONTROLS = new Set(['INPUT', 'SELECT', 'TEXTAREA', 'BUTTON']);
+const isFormControl = (tag: string) => FORM_CONTROLS.has(tag);
+
+/** A custom element, or one of the few plain ones that may have a shadow root, drawn with nothing inside. */
+const mayHideRoot = (tag: string) =>
+  tag.includes('-') || tag === 'DIV' || tag === 'SPAN' || tag === 'SECTION' || tag === 'ARTICLE';
+
+/** Text as lines: white space folded, one break between blocks. */
+class Lines {
+  #parts: string[] = [];
+  #pending: '' | ' ' | '\n' = '';
+  length = 0;
+
+  break(kind: 'space' | 'line'): void {
+    if (kind === 'line') this.#pending = '\n';
+    else this.space();
+  }
+
+  space(): void {
+    if (this.#pending === '') this.#pending = ' ';
+  }
+
+  add(data: string, keepsLines: boolean): void {
+    const text = keepsLines ? data : data.replace(/\s+/g, ' ');
+    const starts = text.startsWith(' ');
+    const ends = text.endsWith(' ');
+    const body = keepsLines ? text : text.slice(starts ? 1 : 0, ends && text.length > 1 ? -1 : undefined);
+    if (starts && !keepsLines) this.space();
+    if (this.length > 0 && this.#pending) this.#push(this.#pending);
+    this.#pending = ends && !keepsLines ? ' ' : '';
+    this.#push(body);
+  }
+
+  #push(text: string): void {
+    this.#parts.push(text);
+    this.length += text.length;
+  }
+
+  take(): string {
+    return this.#parts.join('');
+  }
+}

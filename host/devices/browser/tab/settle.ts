@@ -1,0 +1,110 @@
+/**
+ * Waits until the page has answered an input, and no longer.
+ *
+ * The page itself says when it has come to rest; the protocol says whether a new document or a request of the page is still
+ * on its way. What has not come by the limit is reported as loading.
+ */
+import type { Tab } from './tab.ts';
+
+/** Milliseconds of rest after a change; of watching when nothing changed; when only the control's own value did. */
+const QUIET_MS = 40;
+const WATCH_MS = 450;
+const WATCH_VALUE_MS = 120;
+/** A field that offers suggestions, or filters as it is typed into. */
+const WATCH_SUGGESTIONS_MS = 450;
+/** Milliseconds after which a restless page is read as it is. */
+const RESTLESS_MS = 1500;
+/** Milliseconds to wait for what moves or fades in. */
+const MOTION_MS = 600;
+/** Milliseconds for a new document to arrive, and then to be parsed. */
+const DOCUMENT_MS = 10_000;
+const PARSE_MS = 5000;
+/** Milliseconds for requests that the input brought about: when nothing has changed yet, and when something has. */
+const REQUESTS_MS = 5000;
+const REQUESTS_AFTER_CHANGE_MS = 2500;
+/** Milliseconds that the page gets to show what a request brought. */
+const AFTER_REQUEST_MS = 60;
+
+export interface Rest {
+  /** Something was still on its way when the time was up. */
+  loading: boolean;
+  changed: boolean;
+}
+
+export async function settle(tab: Tab, options: { suggestions?: boolean; frames: readonly string[] }): Promise<Rest> {
+  const { activity } = tab;
+  const startDocuments = activity.documents;
+  let changed = false;
+  let requestsUntil = 0;
+  let atLeast = 0;
+  for (;;) {
+    if (tab.interrupted) return { loading: false, changed: true };
+    if (activity.navigating) {
+      changed = true;
+      await activity.until(() => !activity.navigating || tab.interrupted, DOCUMENT_MS);
+      if (activity.navigating && !tab.interrupted) return { loading: true, changed };
+      continue;
+    }
+    if (activity.documents !== startDocuments && !activity.parsed) {
+      changed = true;
+      await activity.until(() => activity.parsed || activity.navigating || tab.interrupted, PARSE_MS);
+      if (activity.navigating || tab.interrupted) continue;
+      if (!activity.parsed) return { loading: true, changed };
+    }
+    const documents = activity.documents;
+    const rest = await inPage(tab, options, changed || documents !== startDocuments, atLeast);
+    if (tab.interrupted || activity.navigating || activity.documents !== documents) {
+      atLeast = 0;
+      continue;
+    }
+    changed ||= rest.changed;
+    if (activity.requests === 0) return { loading: rest.restless, changed };
+    const now = tab.now();
+    if (requestsUntil === 0) requestsUntil = now + (changed ? REQUESTS_AFTER_CHANGE_MS : REQUESTS_MS);
+    const left = requestsUntil - now;
+    if (left <= 0) return { loading: true, changed };
+    const before = activity.requests;
+    await activity.until(() => activity.requests < before || activity.navigating || tab.interrupted, left);
+    atLeast = AFTER_REQUEST_MS;
+  }
+}
+
+interface PageRest {
+  changed: boolean;
+  restless: boolean;
+}
+
+async function inPage(
+  tab: Tab,
+  options: { suggestions?: boolean; frames: readonly string[] },
+  changed: boolean,
+  atLeast: number,
+): Promise<PageRest> {
+  const { activity } = tab;
+  const expression = `__device.settle(${JSON.stringify({
+    quiet: QUIET_MS,
+    watch: changed ? QUIET_MS : WATCH_MS,
+    watchValue: changed ? QUIET_MS : options.suggestions ? WATCH_SUGGESTIONS_MS : WATCH_VALUE_MS,
+    atLeast,
+    max: RESTLESS_MS,
+    motion: MOTION_MS,
+  })})`;
+  const { documents } = activity;
+  const looks = Promise.all(options.frames.map((id) => settledFrame(tab, id, expression)));
+  // A new document or a dialog ends the watching; what the old document would have said no longer matters.
+  const left = () => activity.navigating || activity.documents !== documents || tab.interrupted;
+  const rests = await activity.orUntil(looks, left, RESTLESS_MS + MOTION_MS + PARSE_MS);
+  if (!rests) return { changed: true, restless: !left() };
+  return { changed: rests.some((rest) => rest.changed), restless: rests.some((rest) => rest.restless) };
+}
+
+async function settledFrame(tab: Tab, id: string, expression: string): Promise<PageRest> {
+  const frame = tab.frames.get(id);
+  if (!frame) return { changed: true, restless: false };
+  try {
+    return await tab.frames.run<PageRest>(frame, expression);
+  } catch {
+    // The document went away meanwhile; the loop sees what came instead.
+    return { changed: true, restless: false };
+  }
+}

@@ -1,0 +1,59 @@
+/** Progress of runs on its way to the event log: one line per step, written in batches that nobody waits for. */
+import * as v from 'valibot';
+import { BrowserProgress } from '../../sdk/contract/browser-run.ts';
+import type { NewEvent } from './event-log.ts';
+import { quoted } from './outcome-line.ts';
+import type { TaskBook } from './task-book.ts';
+
+/** Lines of one run that wait for the disk; a controller that floods loses its own. */
+const MAX_WAITING = 256;
+
+export interface RunProgress {
+  /** @param event as the plugin sent it. */
+  report(event: unknown): void;
+  flushed(): Promise<void>;
+}
+
+export function createRunProgress(
+  book: TaskBook,
+  where: { conversationId: string; agentId: string; taskId: string },
+): RunProgress {
+  let waiting: NewEvent[] = [];
+  let writing: Promise<void> | undefined;
+  let decided: Partial<BrowserProgress> = {};
+
+  async function write(): Promise<void> {
+    while (waiting.length > 0) {
+      const batch = waiting;
+      waiting = [];
+      await book.tell(where, batch);
+    }
+  }
+
+  return {
+    report(event) {
+      const checked = v.safeParse(BrowserProgress, event);
+      if (!checked.success || waiting.length >= MAX_WAITING) return;
+      const progress = checked.output;
+      if (progress.phase === 'decided') decided = { ...progress };
+      if (progress.phase !== 'acted') return;
+      // The line of a step names what was decided, how sure it was, and how long it took.
+      const step = { ...decided, ...progress };
+      decided = {};
+      waiting.push({ type: 'task.progress', taskId: where.taskId, data: { ...step, text: lineOf(step) } });
+      writing ??= write()
+        .catch(() => {})
+        .finally(() => {
+          writing = undefined;
+        });
+    },
+    flushed: async () => {
+      await writing;
+    },
+  };
+}
+
+function lineOf({ operation, label, outcome }: Partial<BrowserProgress>): string {
+  const target = label ? ` ${quoted(label, 80)}` : '';
+  return `${operation ?? 'step'}${target}${outcome && outcome !== 'confirmed' ? ` (${outcome})` : ''}`;
+}

@@ -1,0 +1,119 @@
+/** Puts the parts of this room together behind `TaskService`. */
+import { createAuditLog } from '../../core/receipts/audit-log.ts';
+import { createReceipts } from '../../core/receipts/receipts.ts';
+import { refuse } from '../../sdk/contract/errors.ts';
+import type { Caller } from '../../sdk/contract/task.ts';
+import { answer } from './answer.ts';
+import { cancel } from './cancel.ts';
+import { DEFAULT_LIMITS, type Room, type TaskServiceDeps } from './deps.ts';
+import { createDispatcher } from './dispatcher.ts';
+import { createEventLog } from './event-log.ts';
+import { owned } from './ownership.ts';
+import { recover } from './recovery.ts';
+import type { TaskEvent, TaskReceipts, TaskService } from './service.ts';
+import { spawn } from './spawn.ts';
+import { status } from './status.ts';
+import { createTaskBook } from './task-book.ts';
+import { createTurns } from './turns.ts';
+import { update } from './update.ts';
+
+/** Targets on one page of a discovery. */
+export const DISCOVERY_PAGE = 25;
+/** Events that a reader takes from the store at once. */
+const EVENT_BATCH = 100;
+
+export function createTaskService(deps: TaskServiceDeps): TaskService & TaskReceipts {
+  const room = createRoom(deps);
+  const dispatcher = createDispatcher(room, async () => {});
+
+  return {
+    async start() {
+      await recover(room);
+      room.audit.kick();
+      dispatcher.begin();
+    },
+
+    async discover(caller, { text, offset = 0 }, signal) {
+      if (!room.authorization.may(caller, 'read')) refuse('ACCESS_DENIED', {});
+      if (!Number.isSafeInteger(offset) || offset < 0) refuse('INVALID_INPUT', { path: 'offset' });
+      if (!room.features().browserTasks || !room.jev.allowed(caller.agentId)) refuse('BROWSER_NOT_ALLOWED', {});
+      const writable = room.authorization.may(caller, 'write');
+      const found = await room.targets.discover({ ...ownerOf(caller), writable }, signal);
+      const wanted = text?.toLowerCase();
+      const matching = found.filter((one) => !wanted || `${one.id} ${one.name}`.toLowerCase().includes(wanted));
+      const page = matching.slice(offset, offset + DISCOVERY_PAGE);
+      const more = offset + page.length < matching.length;
+      return {
+        targets: page.map(({ adapter, id, name }) => ({ adapter, session_id: id, name, version: 1 })),
+        nextOffset: more ? offset + page.length : null,
+      };
+    },
+
+    async spawn(caller, request) {
+      const snapshot = await spawn(room, caller, request);
+      dispatcher.wake();
+      return snapshot;
+    },
+    status: (caller, query, signal) => status(room, caller, query, signal),
+    update: (caller, request) => update(room, dispatcher, caller, request),
+    answer: (caller, given) => answer(room, dispatcher, caller, given),
+    cancel: (caller, request) => cancel(room, dispatcher, caller, request),
+    control: () => refuse('ORCHESTRATION_DISABLED', {}),
+
+    async receipts(caller, taskId) {
+      owned(room, caller, taskId);
+      return room.receipts
+        .list(taskId)
+        .map(({ requestId, revision, status: state, startedAt, endedAt, outcome, code }) => ({
+          ...{ requestId, revision, status: state, startedAt },
+          ...(endedAt === undefined ? {} : { endedAt }),
+          ...(outcome ? { outcome } : {}),
+          ...(code ? { code } : {}),
+          mutations: room.receipts.mutations(taskId, requestId).map((mutation) => ({
+            ...{ operationId: mutation.operationId, operation: mutation.operation, recordedAt: mutation.recordedAt },
+            ...(mutation.outcome ? { outcome: mutation.outcome } : {}),
+          })),
+        }));
+    },
+
+    events: (caller, afterId, signal) => follow(room, caller, afterId, signal),
+
+    async stop() {
+      await dispatcher.shutdown();
+      await room.audit.drain().catch(() => {});
+    },
+  };
+}
+
+export function createRoom(deps: TaskServiceDeps): Room {
+  const { store, clock, ids } = deps;
+  const audit = createAuditLog(store);
+  const events = createEventLog(store);
+  const turns = createTurns();
+  return {
+    ...deps,
+    audit,
+    events,
+    turns,
+    receipts: createReceipts({ store, audit, clock }),
+    book: createTaskBook({ store, events, audit, turns, clock, ids }),
+    runLimits: { ...DEFAULT_LIMITS, ...deps.limits },
+  };
+}
+
+/** Events of the caller's own conversation; a caller whose access ended hears nothing more. */
+async function* follow(room: Room, caller: Caller, afterId: number, signal: AbortSignal): AsyncIterable<TaskEvent> {
+  let last = afterId;
+  while (!signal.aborted) {
+    if (!room.authorization.may(caller, 'read')) return;
+    const batch = room.events.after(caller.conversationId, last, EVENT_BATCH);
+    for (const event of batch) {
+      if (signal.aborted) return;
+      last = event.id;
+      if (event.agentId === caller.agentId) yield event;
+    }
+    if (batch.length === 0) await room.events.next(caller.conversationId, signal);
+  }
+}
+
+const ownerOf = ({ agentId, principalId, conversationId }: Caller) => ({ agentId, principalId, conversationId });

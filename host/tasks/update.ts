@@ -1,0 +1,90 @@
+/** `task_update`: a new instruction, or a confirmation by fresh evidence. */
+import { refuse } from '../../sdk/contract/errors.ts';
+import type { Caller, TaskSnapshot } from '../../sdk/contract/task.ts';
+import type { Room } from './deps.ts';
+import type { Dispatcher } from './dispatcher.ts';
+import { isUncertain } from './known-stops.ts';
+import { atRevision, ownedForChange } from './ownership.ts';
+import { confirmByEvidence, reconcileByEvidence } from './proof.ts';
+import { newChain, noticeOver, replanned } from './replan.ts';
+import { reviseChange } from './revise.ts';
+import type { TaskUpdate } from './service.ts';
+import { checkGoal } from './spawn.ts';
+import type { TaskChange } from './task-book.ts';
+import { isActive } from './transitions.ts';
+
+export async function update(
+  room: Room,
+  dispatcher: Dispatcher,
+  caller: Caller,
+  request: TaskUpdate,
+): Promise<TaskSnapshot> {
+  ownedForChange(room, caller, request.taskId);
+  switch (request.mode) {
+    case 'verify_browser':
+      return confirmByEvidence(room, caller, request);
+    case 'reconcile_browser': {
+      const snapshot = await reconcileByEvidence(room, caller, request);
+      dispatcher.wake();
+      return snapshot;
+    }
+    case 'when_ready':
+    case 'interrupt_and_resume':
+      return instruct(room, dispatcher, caller, request);
+  }
+}
+
+async function instruct(
+  room: Room,
+  dispatcher: Dispatcher,
+  caller: Caller,
+  request: TaskUpdate,
+): Promise<TaskSnapshot> {
+  const instruction = checkGoal(request.instruction);
+  const interrupts = request.mode === 'interrupt_and_resume';
+  const notices = room.book.notices(caller.conversationId);
+  let acted: string | undefined;
+  const task = await room.book.change(request.taskId, (current) => {
+    atRevision(current, request.expectedRevision);
+    if (isUncertain(current)) refuse('STATE_CONFLICT', { state: current.state });
+    const notice = noticeOver(current, notices, request.noticeId);
+    acted = notice?.noticeId;
+    if (notice?.kind === 'read_request') refuse('READ_REQUEST_ONLY', {});
+    const change =
+      notice && notice.kind !== 'question' && !isActive(current.state) && current.state !== 'queued'
+        ? replan(room, current, instruction)
+        : direct(room, current, request, instruction);
+    return interrupts ? interrupting(change) : change;
+  });
+  if (acted) await room.book.acknowledge(caller.conversationId, [acted]);
+  if (interrupts) dispatcher.stop(task.taskId, 'supersede');
+  dispatcher.wake();
+  return room.book.snapshot(task);
+}
+
+function replan(room: Room, current: TaskChange['record'], guidance: string): TaskChange {
+  const replans = replanned(current, guidance);
+  const before = room.book.revision(current.taskId, current.revision);
+  const change = reviseChange(room, current, {
+    mode: 'when_ready',
+    instructions: before?.instructions ?? current.goal,
+    guidance,
+  });
+  return { ...change, record: { ...change.record, replans }, audit: 'task.replanned' };
+}
+
+function direct(room: Room, current: TaskChange['record'], request: TaskUpdate, instruction: string): TaskChange {
+  const change = reviseChange(room, current, {
+    mode: request.mode === 'interrupt_and_resume' ? 'interrupt_and_resume' : 'when_ready',
+    instructions: instruction,
+    fields: request.fields ?? [],
+  });
+  return { ...change, record: { ...change.record, replans: newChain() } };
+}
+
+/** A run that is at work stops for the newer instruction; one that is already stopping goes on stopping. */
+function interrupting(change: TaskChange): TaskChange {
+  const { state } = change.record;
+  if (state !== 'starting' && state !== 'running') return change;
+  return { ...change, record: { ...change.record, state: 'interrupting' } };
+}

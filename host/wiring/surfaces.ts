@@ -1,0 +1,76 @@
+/** The surfaces, bound to the rooms behind them. */
+import { randomBytes, randomUUID } from 'node:crypto';
+import type { DependencyContainer } from 'tsyringe';
+import { LOCAL_OWNER } from '../../core/authorization/authorization.ts';
+import { createApi } from '../api/api.ts';
+import { createSessions } from '../api/sessions.ts';
+import { createTickets } from '../api/tickets.ts';
+import {
+  API,
+  AUTHORIZATION,
+  CONFIG,
+  JEV,
+  LOG,
+  PLUGINS,
+  SESSIONS,
+  STATE,
+  STORE,
+  SURROUNDINGS,
+  TASKS,
+  USAGE,
+} from '../tokens.ts';
+import { adminReads } from './admin.ts';
+import { metricsOf } from './metrics.ts';
+import { once } from './registry.ts';
+
+export function registerSurfaces(container: DependencyContainer): void {
+  once(container, SESSIONS, (from) => createSessions(from.resolve(STORE), { now: Date.now, uuid: randomUUID }));
+  once(container, API, (from) => {
+    const config = from.resolve(CONFIG);
+    const authorization = from.resolve(AUTHORIZATION);
+    const { port, version } = from.resolve(SURROUNDINGS);
+    const plugins = from.resolve(PLUGINS);
+    const access = {
+      authenticate: authorization.authenticate,
+      principal: authorization.principal,
+      agents: () => config.current.agents.map(({ id }) => id),
+      agentName(id: string) {
+        const name = authorization.agent(id)?.name;
+        return name === undefined ? {} : { name };
+      },
+    };
+    return createApi({
+      config: () => ({ ...config.current.gateway.api, ...(port !== undefined && { port }) }),
+      access,
+      store: from.resolve(STORE),
+      sessions: from.resolve(SESSIONS),
+      tickets: createTickets(access, { now: Date.now, randomBytes }),
+      // The owner of the data directory may act as any of its keys, since it may also replace them.
+      owner(keyId) {
+        const principal = keyId === undefined ? LOCAL_OWNER : authorization.principal(`api:${keyId}`);
+        return principal && { principal };
+      },
+      jev: from.resolve(JEV),
+      usage: from.resolve(USAGE),
+      tasks: from.resolve(TASKS),
+      receipts: from.resolve(TASKS),
+      plugins: {
+        list: () => plugins.tools(),
+        call: (pluginId, tool, args, { principalId, agentId, conversationId }, signal) =>
+          plugins.callContributed(pluginId, tool, args, {
+            runId: randomUUID(),
+            ports: {},
+            authority: { principalId, agentId, conversationId },
+            signal,
+          }),
+      },
+      admin: adminReads(from),
+      health: { ready: () => from.resolve(STATE).ready, metrics: () => metricsOf(from) },
+      log: from.resolve(LOG),
+      now: Date.now,
+      randomBytes,
+      uuid: randomUUID,
+      version,
+    });
+  });
+}

@@ -1,0 +1,94 @@
+/** What carries tasks out: plugins, the helpers of their runs, connectors, and the task service itself. */
+import { randomUUID } from 'node:crypto';
+import type { DependencyContainer } from 'tsyringe';
+import type { HostConfig } from '../config/schema.ts';
+import { createConnectors } from '../connectors/connectors.ts';
+import { createPluginHost } from '../plugins/plugin-host.ts';
+import { createThinkingPort } from '../plugins/thinking-port.ts';
+import { createTaskService } from '../tasks/task-service.ts';
+import {
+  AUTHORIZATION,
+  CONFIG,
+  CONNECTORS,
+  CREDENTIALS,
+  DEVICES,
+  JEV,
+  LOG,
+  PLUGINS,
+  STORE,
+  SURROUNDINGS,
+  TASKS,
+  TEXT_MODEL,
+  THINKING,
+  THINKING_MODEL,
+} from '../tokens.ts';
+import { createEmbeddedDevices } from './device.ts';
+import { once } from './registry.ts';
+
+/** Model calls that one run may cause when the operator set no number. */
+const THINKING_CALLS_PER_RUN = 100;
+
+export function registerWork(container: DependencyContainer): void {
+  once(container, PLUGINS, (from) => {
+    const log = from.resolve(LOG);
+    return createPluginHost({
+      config: from.resolve(CONFIG).current.plugins,
+      store: from.resolve(STORE),
+      log: ({ pluginId, runId, level, text }) => log[level]({ plugin: pluginId, run: runId }, text),
+      now: Date.now,
+      dev: from.resolve(SURROUNDINGS).dev === true,
+    });
+  });
+  once(container, THINKING, (from) => {
+    const jev = () => from.resolve(CONFIG).current.gateway.jev;
+    return createThinkingPort({
+      plugins: from.resolve(PLUGINS),
+      provider: from.resolve(THINKING_MODEL),
+      textProvider: from.resolve(TEXT_MODEL),
+      hooks: () => jev()?.browser?.hooks ?? {},
+      maxCallsPerRun: () => jev()?.thinking?.maxCallsPerRun ?? THINKING_CALLS_PER_RUN,
+      ids: randomUUID,
+    });
+  });
+  once(container, CONNECTORS, (from) =>
+    createConnectors({
+      store: from.resolve(STORE),
+      fences: from.resolve(AUTHORIZATION).fences,
+      config: connectorConfig(from.resolve(CONFIG).current),
+      clock: { now: Date.now },
+      resolve: (reference) => from.resolve(CREDENTIALS).resolve(reference),
+    }),
+  );
+  once(container, DEVICES, (from) => createEmbeddedDevices(from));
+  once(container, TASKS, (from) => {
+    const thinking = from.resolve(THINKING);
+    const log = from.resolve(LOG);
+    return createTaskService({
+      store: from.resolve(STORE),
+      authorization: from.resolve(AUTHORIZATION),
+      targets: from.resolve(CONNECTORS),
+      plugins: from.resolve(PLUGINS),
+      jev: from.resolve(JEV),
+      thinking,
+      features: () => features(from.resolve(CONFIG).current),
+      clock: { now: Date.now },
+      ids: { uuid: randomUUID },
+      log: (event, details) => log.warn(details, event),
+    });
+  });
+}
+
+export function connectorConfig(config: HostConfig) {
+  return { connectors: config.gateway.connectors, bindings: config.gateway.jev?.browser?.bindings ?? [] };
+}
+
+/** The documented switches: browser tasks are opted into, computer tasks are on unless switched off. */
+function features({ gateway: { jev } }: HostConfig) {
+  const { browserTasks, computerTasks, browserSteps, computerSteps } = jev?.features ?? {};
+  return {
+    browserTasks: browserTasks?.enabled === true && jev?.browser !== undefined,
+    computerTasks: computerTasks?.enabled !== false,
+    browserSteps: browserSteps?.enabled === true,
+    computerSteps: computerSteps?.enabled === true,
+  };
+}
