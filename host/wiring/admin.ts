@@ -37,7 +37,8 @@ export function adminReads(from: DependencyContainer): Admin {
     verifyAudit: async (head) => verifyAudit(store, head),
     audit: async (range) => [...audit.entries(range)],
     plugins: () => plugins.list(),
-    approvePlugin: async () => refuse('NOT_FOUND'),
+    approvePlugin: (pluginId) => plugins.approve(pluginId),
+    enablePlugin: (pluginId) => plugins.enable(pluginId),
   };
 }
 
