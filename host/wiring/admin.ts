@@ -5,7 +5,6 @@ import { verifyAudit } from '../../core/receipts/audit-verification.ts';
 import { createReceipts, type Receipts } from '../../core/receipts/receipts.ts';
 import { type TaskRecord, type TaskRevision, taskTables } from '../../core/receipts/task-record.ts';
 import type { Store } from '../../core/store/store.ts';
-import { refuse } from '../../sdk/contract/errors.ts';
 import type { TaskSnapshot } from '../../sdk/contract/task.ts';
 import type { Admin } from '../api/ports.ts';
 import type { ReceiptView } from '../tasks/service.ts';
