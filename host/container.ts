@@ -16,6 +16,7 @@ import {
   CONNECTORS,
   CREDENTIALS,
   DECISIONS,
+  DEVICES,
   DISPATCHER,
   LOG,
   PLUGINS,
@@ -73,6 +74,7 @@ async function start(container: DependencyContainer): Promise<string> {
   const url = await api.listen();
   await listenForOwner(container, ownerSocket(dataDir));
   if (socket !== undefined) await api.listenOn(socket, 'shared');
+  await container.resolve(DEVICES).start();
   container.resolve(STATE).ready = true;
   log.info({ url }, 'ready');
   return url;
@@ -92,6 +94,7 @@ async function stop(container: DependencyContainer): Promise<void> {
   await container.resolve(API).close();
   await container.resolve(TASKS).stop();
   await container.resolve(PLUGINS).stop();
+  await container.resolve(DEVICES).stop();
   await container.resolve(CONNECTORS).close();
   await container.resolve(USAGE).flush();
   await container.resolve(DECISIONS).flush();
@@ -108,6 +111,10 @@ function follow(container: DependencyContainer): void {
     container.resolve(CREDENTIALS).forgetCommands();
     container.resolve(AUTHORIZATION).reconfigure({ keys: now.gateway.api.keys, agents: now.agents });
     container.resolve(CONNECTORS).reconfigure(connectorConfig(now));
+    container
+      .resolve(PLUGINS)
+      .reconfigure(now.plugins)
+      .catch((error: unknown) => log.error({ error: String(error) }, 'the changed plugins could not be followed'));
     log.setLevel(now.log.level);
     log.info({ changed: changes.map(({ path }) => path) }, 'the configuration changed');
     const waiting = changes.filter(({ needsRestart }) => needsRestart).map(({ path }) => path);

@@ -51,9 +51,7 @@ describe('the browser device', () => {
     'sees what the button "%s" brings',
     async (label) => {
       const page = await device.open(`${site.url}/buttons`);
-      const start = performance.now();
       const next = seen(await device.click(page, label));
-      console.log(label, Math.round(performance.now() - start));
       expect(next.text).not.toContain('Nothing');
     },
   );

@@ -6,12 +6,20 @@
  */
 import { isInside, squeeze } from './tree.ts';
 
-/** Milliseconds before an input in which a node that changed counts as restless. */
-const RESTLESS_MS = 1500;
+/** Milliseconds between the changes of a node that is restless, such as a clock: one change, as at loading, is none. */
+const RESTLESS_MS = 2500;
+/** Milliseconds within which changes of a node are one. */
+const SAME_MS = 15;
 /** Milliseconds between looks. */
 const LOOK_MS = 8;
 
-const lastChanged = new WeakMap<Node, number>();
+interface Habit {
+  at: number;
+  /** Changes that came one after another, by themselves. */
+  times: number;
+}
+
+const habits = new WeakMap<Node, Habit>();
 const watched = new WeakSet<Node>();
 
 interface Effect {
@@ -31,15 +39,13 @@ const observer = new MutationObserver((records) => {
   const now = performance.now();
   for (const record of records) {
     const node = record.target;
-    const before = lastChanged.get(node);
-    lastChanged.set(node, now);
-    if (!effect) continue;
-    const restless = before !== undefined && before < effect.since && before > effect.since - RESTLESS_MS;
-    if (restless) {
-      // Keeps its mark, so that it stays known for what it is.
-      lastChanged.set(node, before);
+    const known = habits.get(node);
+    if (!effect) {
+      const again = known && now - known.at < RESTLESS_MS;
+      habits.set(node, { at: now, times: again ? known.times + Number(now - known.at > SAME_MS) : 1 });
       continue;
     }
+    if (known && known.times >= 2 && known.at > effect.since - RESTLESS_MS) continue;
     effect.lastAt = now;
     if (!effect.changed && isNoticeable(record, effect.target)) effect.changed = true;
   }

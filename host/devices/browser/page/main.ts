@@ -38,7 +38,6 @@ const device = {
     const settled = await changes.settle(options);
     return text(settled);
   },
-  end: () => text(changes.end() ?? null),
   element: (ref: string) => elementOf(ref) ?? null,
   refOfElement: (element: Element) => refOf(element),
   addClosedRoot: (host: Element, root: ShadowRoot) => addClosedRoot(host, root),

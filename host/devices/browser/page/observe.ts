@@ -1,6 +1,6 @@
 /** One observation of what this world can see, as the wire contract writes it. */
 
-import { watch } from './changes.ts';
+import { end as endOfEffect, watch } from './changes.ts';
 import { Contexts } from './context.ts';
 import { type Clips, Clips as NewClips } from './geometry.ts';
 import { GuardWriter } from './guard.ts';
@@ -66,6 +66,7 @@ export function observe(options: ObserveOptions): PageView {
   const clips = new NewClips();
   const walked = new Walk(clips, options).run(document);
   watch(walked.roots);
+  endOfEffect();
 
   const candidates = placed(walked.controls, clips);
   const secrets = new Secrets();

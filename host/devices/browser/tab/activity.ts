@@ -10,6 +10,8 @@ const COUNTED = new Set(['XHR', 'Fetch', 'Script', 'Stylesheet', 'Document']);
 /** Milliseconds for which the page's own habits are remembered. */
 const HABIT_MS = 30_000;
 const MAX_HABITS = 500;
+/** Milliseconds after the head of an answer in which its body counts as on its way; a page may never read it. */
+const BODY_MS = 250;
 
 interface Habit {
   at: number;
@@ -58,6 +60,7 @@ export class Activity {
     on('Network.responseReceived', ({ requestId, response }) => {
       // A stream never ends; it is not something to wait for.
       if (response.mimeType === 'text/event-stream') done({ requestId });
+      else if (this.#pending.has(requestId)) setTimeout(() => done({ requestId }), BODY_MS).unref();
     });
   }
 
