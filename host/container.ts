@@ -115,6 +115,10 @@ function follow(container: DependencyContainer): void {
     container.resolve(CREDENTIALS).forgetCommands();
     container.resolve(AUTHORIZATION).reconfigure({ keys: now.gateway.api.keys, agents: now.agents });
     container.resolve(CONNECTORS).reconfigure(connectorConfig(now));
+    container
+      .resolve(PLUGINS)
+      .reconfigure(now.plugins)
+      .catch((error: unknown) => log.error({ error: String(error) }, 'the changed plugins could not be followed'));
     log.setLevel(now.log.level);
     log.info({ changed: changes.map(({ path }) => path) }, 'the configuration changed');
     const waiting = changes.filter(({ needsRestart }) => needsRestart).map(({ path }) => path);

@@ -16,6 +16,7 @@ export function adminReads(from: DependencyContainer): Admin {
     verifyAudit: async (head) => verifyAudit(store, head),
     audit: async (range) => [...audit.entries(range)],
     plugins: () => plugins.list(),
-    approvePlugin: async () => refuse('NOT_FOUND'),
+    approvePlugin: (pluginId) => plugins.approve(pluginId),
+    enablePlugin: (pluginId) => plugins.enable(pluginId),
   };
 }
