@@ -4,7 +4,16 @@
  */
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { accessSync, constants, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import {
+  accessSync,
+  constants,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  writeFileSync,
+} from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -25,6 +34,8 @@ export function checkNode() {
 
 /** Installs what package-lock.json names, unless exactly that is installed. */
 export function ensureDependencies(say) {
+  // A linked folder belongs to another checkout, which looks after it.
+  if (lstatSync(join(root, 'node_modules'), { throwIfNoEntry: false })?.isSymbolicLink()) return;
   const wanted = digest([join(root, 'package-lock.json')]);
   const stamp = join(root, 'node_modules', '.jev-host-lock');
   if (existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted) return;

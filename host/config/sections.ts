@@ -3,6 +3,7 @@ import * as v from 'valibot';
 import { jevConfig } from '../../core/jev/config.ts';
 import { RemovedExperience, ThinkingConfig } from '../../core/jev/thinking-config.ts';
 import { BrowserBindings } from '../connectors/config.ts';
+import { BrowserDeviceConfig } from '../devices/browser/config.ts';
 
 const int = (min: number, max: number) => v.pipe(v.number(), v.integer(), v.minValue(min), v.maxValue(max));
 const Model = v.pipe(v.string(), v.minLength(1), v.maxLength(1024));
@@ -40,4 +41,6 @@ export const LogConfig = v.strictObject({
 export type LogConfig = v.InferOutput<typeof LogConfig>;
 
 /** `devices`: device servers that run beside the host. */
-export const DevicesConfig = v.looseObject({});
+export const DevicesConfig = v.strictObject({
+  browser: v.optional(v.pipe(BrowserDeviceConfig, v.description('A Chromium of the host’s own.'))),
+});

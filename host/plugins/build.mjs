@@ -2,7 +2,7 @@
  * Builds what runs inside plugin workers: the worker's bootstrap and, for the process tier, the child with Piscina's own
  * worker file beside it; then the bundles of the plugins that ship with the host.
  */
-import { existsSync, readdirSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -40,6 +40,7 @@ export async function build({ root, dist }) {
       outfile: join(out, 'worker.js'),
     });
   }
+  await writeProgramEngine({ root, dist, out });
   // The package is ESM; these files are not.
   writeFileSync(join(out, 'package.json'), '{"type":"commonjs"}\n');
 
@@ -50,4 +51,13 @@ export async function build({ root, dist }) {
   for (const name of readdirSync(plugins)) {
     if (existsSync(join(plugins, name, 'plugin.json'))) await writeBundle(join(plugins, name));
   }
+}
+
+/** The engine that programs run in, with its memory ceiling written into the binary. */
+async function writeProgramEngine({ root, dist, out }) {
+  const compiled = join(dist, 'host/programs/engine-binary.js');
+  if (!existsSync(compiled)) return;
+  const { withMemoryCeiling, PROGRAM_ENGINE_PAGES } = await import(pathToFileURL(compiled).href);
+  const source = createRequire(join(root, 'package.json')).resolve('quickjs-wasi/quickjs.wasm');
+  writeFileSync(join(out, 'program-engine.wasm'), withMemoryCeiling(readFileSync(source), PROGRAM_ENGINE_PAGES));
 }

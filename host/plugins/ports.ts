@@ -2,6 +2,7 @@
 import type { OwnerQuestion, ProviderMessage, ToolReply } from '../../sdk/contract/capabilities.ts';
 import type { JevRequest, JevResult } from '../../sdk/contract/jev.ts';
 import type { CapabilityId, ContributedTool } from '../../sdk/contract/manifest.ts';
+import type { CheckedProgram, DescribedReferences, ProgramsAbout } from '../../sdk/contract/program.ts';
 import type { ThinkingReply, ThinkingRequest } from '../../sdk/contract/thinking.ts';
 
 /**
@@ -41,11 +42,27 @@ export interface RunPorts {
     signal: AbortSignal,
   ): Promise<Record<string, unknown>>;
   speak?(options: Record<string, unknown>, signal: AbortSignal): Promise<Uint8Array>;
-  /** Serve `program`: the check of a program's source, and its calls by exact reference. */
-  programCheck?(source: Record<string, unknown>, signal: AbortSignal): Promise<Record<string, unknown>>;
-  programCall?(ref: string, args: Record<string, unknown>, signal: AbortSignal): Promise<unknown>;
+  /** Serves `program`: one running program, with its caller's powers. */
+  program?: ProgramPort;
+  /** Serves `programs`: what a caller may do about its own programs. */
+  programs?: ProgramsPort;
   /** Serves `http.fetch`; the address is HTTPS and its host on the grant's list already. */
   fetch?(request: Record<string, unknown>, signal: AbortSignal): Promise<Record<string, unknown>>;
+}
+
+export interface ProgramPort {
+  call(ref: string, args: unknown, signal: AbortSignal): Promise<unknown>;
+  report(report: unknown): void;
+  observe?(signal: AbortSignal): Promise<unknown>;
+  advise?(advice: unknown, signal: AbortSignal): Promise<unknown>;
+}
+
+export interface ProgramsPort {
+  about(): Promise<ProgramsAbout>;
+  describe(references: unknown): Promise<DescribedReferences>;
+  check(source: unknown): Promise<CheckedProgram>;
+  start(run: unknown): Promise<void>;
+  stop(id: string): Promise<void>;
 }
 
 /** For whom a run works: recorded with what it does. */
@@ -81,7 +98,12 @@ export interface PluginState {
   calls: number;
   crashes: number;
   memoryBytes: number;
+  /** Milliseconds from the start of a worker to a plugin that can be called. */
   activationMs?: number;
+  /** Where the time of the last load went. */
+  boot?: { bundleMs: number; startMs: number; evaluateMs: number; activateMs: number };
+  /** A version that waits for the operator, and what is different about it. */
+  held?: { version: string; sha256: string; difference: string[] };
 }
 
 export interface PluginHost {

@@ -1,4 +1,5 @@
 /** One run from start to end: deadline, cancellation, the time to clean up, and what comes back. */
+import { isCode } from '../../sdk/contract/codes.ts';
 import { HostError, refuse } from '../../sdk/contract/errors.ts';
 import { Broker, type BrokerDeps } from './broker.ts';
 import type { Generation } from './generation.ts';
@@ -86,6 +87,9 @@ async function onSlot(
   } catch (error) {
     if (error instanceof HostError) throw error;
     const { code, message } = error as { code?: unknown; message?: unknown };
+    // What a program's author must hear word for word; every other failure of a plugin is told as the plugin's.
+    if (isCode(code) && code.startsWith('PROGRAM_') && typeof message === 'string')
+      throw new HostError(code, { message });
     throw new HostError('PLUGIN_FAILED', {
       plugin,
       problem: typeof message === 'string' ? message : 'it threw',

@@ -6,6 +6,9 @@
  * is; the rewrite is checked against the shape it knows and refuses any other.
  */
 
+/** Pages of 64 KiB that one program's engine may have: 64 MiB, code and stack of the engine included. */
+export const PROGRAM_ENGINE_PAGES = 1024;
+
 const MEMORY_SECTION = 5;
 const HEADER_BYTES = 8;
 

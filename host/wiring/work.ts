@@ -11,15 +11,18 @@ import {
   CONFIG,
   CONNECTORS,
   CREDENTIALS,
+  DEVICES,
   JEV,
   LOG,
   PLUGINS,
   STORE,
+  SURROUNDINGS,
   TASKS,
   TEXT_MODEL,
   THINKING,
   THINKING_MODEL,
 } from '../tokens.ts';
+import { createEmbeddedDevices } from './device.ts';
 import { once } from './registry.ts';
 
 /** Model calls that one run may cause when the operator set no number. */
@@ -33,6 +36,7 @@ export function registerWork(container: DependencyContainer): void {
       store: from.resolve(STORE),
       log: ({ pluginId, runId, level, text }) => log[level]({ plugin: pluginId, run: runId }, text),
       now: Date.now,
+      dev: from.resolve(SURROUNDINGS).dev === true,
     });
   });
   once(container, THINKING, (from) => {
@@ -55,6 +59,7 @@ export function registerWork(container: DependencyContainer): void {
       resolve: (reference) => from.resolve(CREDENTIALS).resolve(reference),
     }),
   );
+  once(container, DEVICES, (from) => createEmbeddedDevices(from));
   once(container, TASKS, (from) => {
     const thinking = from.resolve(THINKING);
     const log = from.resolve(LOG);

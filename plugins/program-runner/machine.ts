@@ -115,10 +115,10 @@ export class Machine {
     return this.#dead;
   }
 
-  /** Begins the program: the body of an async function, in JavaScript. */
+  /** Begins the program: an expression, in JavaScript, that yields an async function. */
   run(javascript: string): void {
     this.#enter((vm) => {
-      const main = vm.evalCode(`(async () => {\n${javascript}\n})`, 'program');
+      const main = vm.evalCode(javascript, 'program');
       vm.callFunction(this.#start as JSValueHandle, vm.undefined, main).dispose();
       main.dispose();
     });

@@ -8,6 +8,8 @@
 import * as v from 'valibot';
 import type { JevQuestion, JevRequest, JevResult, TypedJevResult } from './jev.ts';
 import type { CapabilityId } from './manifest.ts';
+import type { CheckedProgram, DescribedReferences, ProgramsAbout } from './program.ts';
+import type { RunnerInput, RunnerReport } from './program-runner.ts';
 import type { ThinkingReply, ThinkingRequest } from './thinking.ts';
 
 /** Characters of JSON text that one call may carry in either direction. */
@@ -40,6 +42,8 @@ export interface ProviderMessage {
 /** A JSON text: bodies travel as strings, not as object graphs (platform notes, part 1c). */
 const JsonText = v.pipe(v.string(), v.maxLength(MAX_MESSAGE_CHARS));
 const ToolName = v.pipe(v.string(), v.regex(/^[A-Za-z0-9_.-]{1,128}$/));
+/** An exact reference of a program: provider and action. */
+const Reference = v.pipe(v.string(), v.maxLength(256), v.regex(/^[a-z][a-z0-9_-]*\.[a-zA-Z0-9_.$-]+$/));
 const Key = v.pipe(v.string(), v.regex(/^[a-z0-9][a-z0-9._-]{0,127}$/));
 
 export interface CallSpec {
@@ -98,9 +102,20 @@ export const capabilityCalls = {
     'speech.transcribe': { args: v.tuple([JsonText, v.instance(Uint8Array)]), result: JsonText },
     'speech.speak': { args: v.tuple([JsonText]), result: v.instance(Uint8Array) },
   },
+  /** What runs one program may do for it. Bodies are JSON text. */
   program: {
-    'program.check': { args: v.tuple([JsonText]), result: JsonText },
-    'program.call': { args: v.tuple([ToolName, JsonText]), result: JsonText },
+    'program.call': { args: v.tuple([Reference, JsonText]), result: JsonText },
+    'program.report': { args: v.tuple([JsonText]), result: v.null() },
+    'program.observe': { args: v.tuple([]), result: JsonText },
+    'program.advise': { args: v.tuple([JsonText]), result: JsonText },
+  },
+  /** What a caller may do about its programs. */
+  programs: {
+    'programs.about': { args: v.tuple([]), result: JsonText },
+    'programs.describe': { args: v.tuple([JsonText]), result: JsonText },
+    'programs.check': { args: v.tuple([JsonText]), result: JsonText },
+    'programs.start': { args: v.tuple([JsonText]), result: v.null() },
+    'programs.stop': { args: v.tuple([v.pipe(v.string(), v.maxLength(128))]), result: v.null() },
   },
   'http.fetch': { 'http.fetch': { args: v.tuple([JsonText]), result: JsonText } },
 } as const satisfies Record<CapabilityId, Record<string, CallSpec>>;
@@ -187,8 +202,22 @@ export interface Facets {
   };
   program: {
     program: {
-      check(source: Record<string, unknown>): Promise<Record<string, unknown>>;
-      call(ref: string, args: Record<string, unknown>): Promise<unknown>;
+      /** A call that the program required by this exact reference, with its caller's powers. */
+      call(ref: string, args: unknown): Promise<unknown>;
+      /** News for whoever launched the program. */
+      report(report: RunnerReport): Promise<void>;
+      /** The next event of the caller's conversation; waits until there is one. */
+      observe(): Promise<unknown>;
+      advise(advice: { eventId: string; message: string }): Promise<unknown>;
+    };
+  };
+  programs: {
+    programs: {
+      about(): Promise<ProgramsAbout>;
+      describe(references: readonly string[]): Promise<DescribedReferences>;
+      check(source: { declarations: string; code: string }): Promise<CheckedProgram>;
+      start(run: { id: string; generation: string; runner: RunnerInput }): Promise<void>;
+      stop(id: string): Promise<void>;
     };
   };
   'http.fetch': { http: { fetch(request: Record<string, unknown>): Promise<Record<string, unknown>> } };

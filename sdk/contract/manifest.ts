@@ -24,6 +24,7 @@ export const capabilityIds = [
   'tasks.control',
   'speech',
   'program',
+  'programs',
   'http.fetch',
 ] as const;
 export type CapabilityId = (typeof capabilityIds)[number];

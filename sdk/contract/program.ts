@@ -117,3 +117,32 @@ export interface ProgramDiagnostic {
   code: number;
   message: string;
 }
+
+/** For whom programs run, and what they would be judged by. Never a credential. */
+export interface ProgramsAbout {
+  /** Opaque; the same for every call of one principal, agent and conversation. */
+  owner: string;
+  model: string;
+  credentials: {
+    configured: boolean;
+    source: 'stored' | 'environment' | 'command' | 'file' | 'missing' | 'command-unsupported';
+    /** Presence proves nothing; nobody was asked. */
+    verified: false;
+  };
+}
+
+/** What a caller may use of the references that a program requires. */
+export interface DescribedReferences {
+  tools: ProgramTool[];
+  /** Known here, but not this caller's to use. */
+  denied: string[];
+  missing: string[];
+  /** Changes whenever the caller's capabilities do; a launch is pinned to it. */
+  generation: string;
+}
+
+export interface CheckedProgram {
+  diagnostics: ProgramDiagnostic[];
+  /** An expression that yields the program's async function; absent when there are findings. */
+  javascript?: string;
+}

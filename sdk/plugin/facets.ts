@@ -64,8 +64,17 @@ export function createFacets({ call, now, sleep, uuid, number }: FacetPowers): F
       speak: async (options) => (await call('speech.speak', JSON.stringify(options))) as Uint8Array,
     },
     program: {
-      check: (source) => json('program.check', JSON.stringify(source)),
       call: (ref, args) => json('program.call', ref, JSON.stringify(args)),
+      report: async (report) => void (await call('program.report', JSON.stringify(report))),
+      observe: () => json('program.observe'),
+      advise: (advice) => json('program.advise', JSON.stringify(advice)),
+    },
+    programs: {
+      about: () => json('programs.about'),
+      describe: (references) => json('programs.describe', JSON.stringify(references)),
+      check: (source) => json('programs.check', JSON.stringify(source)),
+      start: async (run) => void (await call('programs.start', JSON.stringify(run))),
+      stop: async (id) => void (await call('programs.stop', id)),
     },
     http: { fetch: (request) => json('http.fetch', JSON.stringify(request)) },
   };

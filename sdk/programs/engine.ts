@@ -22,6 +22,3 @@ export interface EngineInstance {
   /** Frees the place. The memory goes when nothing refers to the exports any more. */
   close(): void;
 }
-
-/** Pages of 64 KiB that one instance may have: 64 MiB, code and stack of the engine included. */
-export const MAX_ENGINE_PAGES = 1024;

@@ -1,12 +1,12 @@
 /** The program engine without a sandbox around it, for tests of the runner itself. */
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { withMemoryCeiling } from '../../host/programs/engine-binary.ts';
-import { MAX_ENGINE_PAGES, type ProgramEngine } from '../../sdk/index.ts';
+import { PROGRAM_ENGINE_PAGES, withMemoryCeiling } from '../../host/programs/engine-binary.ts';
+import type { ProgramEngine } from '../../sdk/index.ts';
 
 const file = createRequire(import.meta.url).resolve('quickjs-wasi/quickjs.wasm');
 const Wasm = (globalThis as never as { WebAssembly: WasmApi }).WebAssembly;
-const module = new Wasm.Module(withMemoryCeiling(readFileSync(file), MAX_ENGINE_PAGES));
+const module = new Wasm.Module(withMemoryCeiling(readFileSync(file), PROGRAM_ENGINE_PAGES));
 
 interface WasmApi {
   Module: new (bytes: Uint8Array) => object;

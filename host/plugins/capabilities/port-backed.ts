@@ -67,14 +67,3 @@ export const speech: Capability<'speech'> = {
     };
   },
 };
-
-export const program: Capability<'program'> = {
-  id: 'program',
-  create({ ports: { programCheck, programCall }, ended }) {
-    if (!programCheck || !programCall) return undefined;
-    return {
-      check: async ([source]) => JSON.stringify(await programCheck(parsed(source), ended)),
-      call: async ([ref, args]) => JSON.stringify((await programCall(ref, parsed(args), ended)) ?? null),
-    };
-  },
-};

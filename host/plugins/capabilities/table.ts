@@ -5,7 +5,9 @@ import { clock, random } from './clock-random.ts';
 import { httpFetch } from './http-fetch.ts';
 import { jevEvaluate } from './jev-evaluate.ts';
 import { log } from './log.ts';
-import { cdpCall, image, modelMessages, program, speech, tasksControl } from './port-backed.ts';
+import { cdpCall, image, modelMessages, speech, tasksControl } from './port-backed.ts';
+import { program } from './program.ts';
+import { programs } from './programs.ts';
 import { storage } from './storage.ts';
 import { task } from './task.ts';
 import { thinkingAssist } from './thinking-assist.ts';
@@ -28,5 +30,6 @@ export const capabilities: { readonly [Id in CapabilityId]: Capability<Id> } = {
   'tasks.control': tasksControl,
   speech,
   program,
+  programs,
   'http.fetch': httpFetch,
 };

@@ -7,6 +7,7 @@
  */
 import * as v from 'valibot';
 import type { Activation } from '../protocol.ts';
+import { programEngine } from './program-engine.ts';
 import { writeConsole } from './sandbox-console.ts';
 import { type OwnTimers, ownTimers } from './timers.ts';
 
@@ -48,6 +49,7 @@ export function openSandbox(activation: Activation, powers: SandboxPowers): Sand
     console: writeConsole(powers.log),
     ...(granted.has('clock') ? { Date: realDate } : {}),
     ...(granted.has('random') ? { Math: realMath } : {}),
+    ...(granted.has('program') ? { programEngine: programEngine((error) => powers.stray('timer', error)) } : {}),
   });
   const started = performance.now();
   const compartment = new Compartment({ globals, __options__: true } as never);

@@ -22,7 +22,7 @@ const Observe = v.object({
 
 export const RunnerInput = v.strictObject({
   name: v.string(),
-  /** The checked program as JavaScript: the body of an async function. */
+  /** The checked program in JavaScript: an expression that yields an async function. */
   javascript: v.string(),
   /** JSON text of the validated input. */
   input: v.string(),

@@ -1,0 +1,61 @@
+/** Tools that plugins contribute, as references `<plugin>.<tool>`: the same tools that the caller has over MCP. */
+import { randomUUID } from 'node:crypto';
+import { AjvJsonSchemaValidator } from '@modelcontextprotocol/server/validators/ajv';
+import type { ContributedTool } from '../../sdk/contract/manifest.ts';
+import { refuseProgram } from '../../sdk/programs/program-error.ts';
+import type { PluginHost, RunAuthority } from '../plugins/ports.ts';
+import type { ReferenceSource } from './references.ts';
+
+export interface ContributedReferencesDeps {
+  plugins: Pick<PluginHost, 'tools' | 'callContributed'>;
+  /** The plugin that launches programs: a program may not launch programs. */
+  launcher: string;
+  /** May this caller use this tool now? Reads need less than writes. */
+  allowed(caller: RunAuthority, readOnly: boolean): boolean;
+}
+
+type Validate = (value: unknown) => { valid: boolean; errorMessage?: string | undefined };
+
+export function contributedReferences(deps: ContributedReferencesDeps): ReferenceSource {
+  const { plugins, launcher, allowed } = deps;
+  const validators = new WeakMap<ContributedTool, Validate>();
+  const validatorOf = (tool: ContributedTool): Validate => {
+    const known = validators.get(tool);
+    if (known) return known;
+    const made = new AjvJsonSchemaValidator().getValidator(tool.inputSchema) as Validate;
+    validators.set(tool, made);
+    return made;
+  };
+
+  return {
+    find(ref, caller) {
+      const dot = ref.indexOf('.');
+      const [pluginId, name] = [ref.slice(0, dot), ref.slice(dot + 1)];
+      if (pluginId === launcher) return undefined;
+      const tool = plugins.tools().find((one) => one.pluginId === pluginId && one.name === name);
+      if (!tool) return undefined;
+      const readOnly = tool.annotations.readOnlyHint;
+      return {
+        ref,
+        description: tool.description,
+        inputSchema: tool.inputSchema as never,
+        outputSchema: tool.outputSchema as never,
+        allowed: allowed(caller, readOnly),
+        async call(args, signal) {
+          const checked = validatorOf(tool)(args);
+          if (!checked.valid)
+            refuseProgram(
+              'PROGRAM_CALL_FAILED',
+              `Invalid ${ref} arguments: ${(checked.errorMessage ?? '').slice(0, 300)}`,
+            );
+          return plugins.callContributed(pluginId, name, args, {
+            runId: randomUUID(),
+            ports: {},
+            authority: caller,
+            signal,
+          });
+        },
+      };
+    },
+  };
+}

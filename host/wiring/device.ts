@@ -1,0 +1,78 @@
+/**
+ * The browser device of this host: a process beside it, registered as connector `browser-device`.
+ *
+ * A device that ends by itself is started again, with growing pauses, while the host goes on: tasks on its tabs end as
+ * their receipts say. A device that cannot start does not keep the host from serving.
+ */
+import type { DependencyContainer } from 'tsyringe';
+import { type EmbeddedBrowser, startEmbeddedBrowser } from '../devices/browser/spawn.ts';
+import { CONFIG, CONNECTORS, LOG, SURROUNDINGS } from '../tokens.ts';
+
+export const BROWSER_CONNECTOR = 'browser-device';
+
+/** Milliseconds before a lost device is started again: the first time, and at most. */
+const PAUSE_MS = 1000;
+const MAX_PAUSE_MS = 60_000;
+
+export interface EmbeddedDevices {
+  /** Resolves when the device is ready, or when it is known that it is not. */
+  start(): Promise<void>;
+  stop(): Promise<void>;
+  /** The running device, for the owner's approvals. */
+  browser(): EmbeddedBrowser | undefined;
+}
+
+export function createEmbeddedDevices(from: DependencyContainer): EmbeddedDevices {
+  const log = from.resolve(LOG);
+  const { dataDir, env } = from.resolve(SURROUNDINGS);
+  const connectors = from.resolve(CONNECTORS);
+  let running: EmbeddedBrowser | undefined;
+  let pause = PAUSE_MS;
+  let again: NodeJS.Timeout | undefined;
+  let stopped = false;
+
+  const start = async (): Promise<void> => {
+    const config = from.resolve(CONFIG).current.devices.browser;
+    if (!config?.enabled || stopped) return;
+    try {
+      const device = await startEmbeddedBrowser({ config, dataDir, env });
+      if (stopped) return await device.stop();
+      running = device;
+      pause = PAUSE_MS;
+      connectors.register({
+        id: BROWSER_CONNECTOR,
+        url: new URL('/mcp', device.url).href,
+        adapter: 'browser',
+        secret: () => device.connectorKey,
+      });
+      device.onLost(() => {
+        log.error({}, 'the browser device ended');
+        lost();
+      });
+      log.info({ url: device.url, rejoined: device.rejoined }, 'the browser device is ready');
+    } catch (error) {
+      log.error({ error: String(error) }, 'the browser device did not start');
+      lost();
+    }
+  };
+  const lost = () => {
+    running = undefined;
+    connectors.unregister(BROWSER_CONNECTOR);
+    if (stopped) return;
+    again = setTimeout(() => void start(), pause);
+    again.unref();
+    pause = Math.min(pause * 2, MAX_PAUSE_MS);
+  };
+
+  return {
+    start,
+    browser: () => running,
+    async stop() {
+      stopped = true;
+      clearTimeout(again);
+      const device = running;
+      running = undefined;
+      await device?.stop();
+    },
+  };
+}
