@@ -7,7 +7,7 @@ import * as v from 'valibot';
 import { afterAll, describe, expect, it } from 'vitest';
 import { agentEnvironment, childEnvironment } from './child-environment.ts';
 import { runCredentialCommand } from './credential-command.ts';
-import { MAX_FILE_BYTES, readCredentialFile } from './credential-file.ts';
+import { createFileReader, MAX_FILE_BYTES, readCredentialFile } from './credential-file.ts';
 import { MAX_CREDENTIAL_CHARS } from './credential-text.ts';
 import { PrivateNames, privateNamesIn } from './private-names.ts';
 import { createRedactor } from './redaction.ts';
@@ -68,6 +68,23 @@ describe('a key file', () => {
     expect(found).toMatch(says);
     expect(found).toMatch(/^CREDENTIAL_UNUSABLE/);
     expect(found).not.toMatch(/secret-in-here|X-Injected|xxx/);
+  });
+
+  it('is checked the same way at every later reading', async () => {
+    const read = createFileReader();
+    const other = file('good-key\n');
+    expect([await read(other), await read(other)]).toEqual(['good-key', 'good-key']);
+    writeFileSync(other, 'next-key\n');
+    expect(await read(other)).toBe('next-key');
+    chmodSync(other, 0o666);
+    expect(await problem(read(other))).toMatch(/every user/);
+    chmodSync(other, 0o600);
+    writeFileSync(other, 'x'.repeat(MAX_FILE_BYTES + 1));
+    expect(await problem(read(other))).toMatch(/too large/);
+    rmSync(other);
+    expect(await problem(read(other))).toMatch(/does not exist/);
+    execFileSync('mkfifo', [other]);
+    expect(await problem(read(other))).toMatch(/regular file/);
   });
 });
 

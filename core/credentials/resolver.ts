@@ -4,7 +4,7 @@
  */
 import { refuse } from '../../sdk/contract/errors.ts';
 import { runCredentialCommand } from './credential-command.ts';
-import { readCredentialFile } from './credential-file.ts';
+import { createFileReader } from './credential-file.ts';
 import { credentialText } from './credential-text.ts';
 import type { PrivateNames } from './private-names.ts';
 import type { Redactor } from './redaction.ts';
@@ -31,9 +31,10 @@ export interface ResolverDeps {
 
 export function createCredentialResolver(deps: ResolverDeps): CredentialResolver {
   const answered = new Map<string, string>();
+  const readFile = createFileReader();
 
   async function read(reference: CredentialReference, signal?: AbortSignal): Promise<string> {
-    if ('file' in reference) return readCredentialFile(reference.file);
+    if ('file' in reference) return readFile(reference.file);
     if ('env' in reference) {
       const source = `environment variable ${reference.env}`;
       const value = Object.hasOwn(deps.env, reference.env) ? deps.env[reference.env] : undefined;

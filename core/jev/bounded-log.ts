@@ -6,6 +6,8 @@
  */
 import type { Change, Key, Store, Table } from '../store/store.ts';
 
+/** Records of one row. */
+const MAX_CHUNK = 64;
 /** Records that may wait for the disk. When it stalls, further ones are counted and dropped. */
 export const MAX_WAITING = 4096;
 
@@ -40,48 +42,92 @@ export interface BoundedLogOptions {
   onError?: (error: unknown) => void;
 }
 
-export function createBoundedLog<T extends LogRecord>(options: BoundedLogOptions): BoundedLog<T> {
-  const table: Table<T> = options.store.table<T>({ name: options.table, version: options.version });
-  const order = loadOrder(table);
-  const totals = new Map<string, number>();
-  for (const [scope] of order) count(totals, String(scope), 1);
+/** Records of one write. They share a row, so that a busy moment costs the disk one row and not hundreds. */
+type Chunk<T> = { scope: string; record: T }[];
 
-  let waiting: { key: Key; record: T }[] = [];
+/** What is known of a record without reading it. */
+interface Entry {
+  scope: string;
+  startedAt: number;
+}
+
+interface Row {
+  key: Key;
+  entries: Entry[];
+}
+
+export function createBoundedLog<T extends LogRecord>(options: BoundedLogOptions): BoundedLog<T> {
+  const table: Table<Chunk<T>> = options.store.table<Chunk<T>>({ name: options.table, version: options.version });
+  const totals = new Map<string, number>();
+  let rows: Row[] = [];
+  let kept = 0;
+  load();
+
+  let waiting: { id: string; scope: string; record: T }[] = [];
   let writing: Promise<void> | undefined;
   let dropped = 0;
-  let kept = order.length;
-  // Index of the oldest in `order`; the front is cut off now and then instead of shifting each time.
-  let oldest = 0;
 
-  const oldestKeys = (amount: number): Key[] => {
-    const keys = order.slice(oldest, oldest + amount);
-    oldest += keys.length;
-    if (oldest > options.max) {
-      order.splice(0, oldest);
-      oldest = 0;
+  function load(): void {
+    rows = [...table.range()].map(({ key, value }) => ({ key, entries: value.map(entryOf) }));
+    totals.clear();
+    kept = 0;
+    for (const { entries } of rows) counted(entries, 1);
+  }
+
+  function counted(entries: readonly Entry[], by: 1 | -1): void {
+    kept += by * entries.length;
+    for (const { scope } of entries) {
+      const total = (totals.get(scope) ?? 0) + by;
+      if (total > 0) totals.set(scope, total);
+      else totals.delete(scope);
     }
-    return keys;
-  };
+  }
+
+  /** Takes the oldest records beyond the bound away: whole rows, and the beginning of the last one. */
+  function prune(): Change[] {
+    const changes: Change[] = [];
+    let gone = 0;
+    while (kept > options.max) {
+      const row = rows[gone];
+      if (!row) break;
+      const excess = kept - options.max;
+      counted(row.entries.slice(0, excess), -1);
+      if (row.entries.length <= excess) {
+        changes.push(table.remove(row.key));
+        gone += 1;
+      } else {
+        changes.push(table.put(row.key, (table.get(row.key) ?? []).slice(excess)));
+        row.entries = row.entries.slice(excess);
+      }
+    }
+    rows.splice(0, gone);
+    return changes;
+  }
 
   async function write(): Promise<void> {
     while (waiting.length > 0) {
       const batch = waiting;
       waiting = [];
-      const changes: Change[] = batch.map(({ key, record }) => table.put(key, record));
-      for (const { key } of batch) {
-        order.push(key);
-        count(totals, String(key[0]), 1);
-      }
-      kept += batch.length;
-      for (const key of oldestKeys(Math.max(0, kept - options.max))) {
-        changes.push(table.remove(key));
-        count(totals, String(key[0]), -1);
-        kept -= 1;
-      }
       try {
-        await options.store.commit(changes);
+        for (const row of chunksOf(batch, Math.min(MAX_CHUNK, options.max))) {
+          const [first] = row;
+          if (!first) continue;
+          const key: Key = [first.record.startedAt, first.id];
+          const changes = [
+            table.put(
+              key,
+              row.map(({ scope, record }) => ({ scope, record })),
+            ),
+          ];
+          const entries = row.map(entryOf);
+          rows.push({ key, entries });
+          counted(entries, 1);
+          await options.store.commit([...prune(), ...changes]);
+        }
       } catch (error) {
         dropped += batch.length;
+        // What was counted is not there: what is there counts.
+        load();
         options.onError?.(error);
       }
     }
@@ -106,16 +152,19 @@ export function createBoundedLog<T extends LogRecord>(options: BoundedLogOptions
         dropped += 1;
         return;
       }
-      waiting.push({ key: [scope, record.startedAt, id], record });
+      waiting.push({ id, scope, record });
       start();
     },
     async list(scope, { limit, offset }) {
       if (waiting.length > 0 || writing) await start();
-      const records: T[] = [];
-      let skipped = 0;
-      for (const row of table.range({ prefix: [scope], reverse: true, limit: limit + offset })) {
-        if (skipped++ >= offset) records.push(row.value);
-      }
+      const found = rows.flatMap((row) =>
+        row.entries.flatMap((entry, at) => (entry.scope === scope ? [{ row, at, startedAt: entry.startedAt }] : [])),
+      );
+      // Later rows first among records of one millisecond.
+      found.reverse().sort((a, b) => b.startedAt - a.startedAt);
+      const records = found
+        .slice(offset, offset + limit)
+        .flatMap(({ row, at }) => table.get(row.key)?.[at]?.record ?? []);
       return { records, total: totals.get(scope) ?? 0 };
     },
     async flush() {
@@ -124,15 +173,10 @@ export function createBoundedLog<T extends LogRecord>(options: BoundedLogOptions
   };
 }
 
-/** Keys in the order of their times, whatever their scope. */
-function loadOrder(table: Table<LogRecord>): Key[] {
-  const keys: Key[] = [];
-  for (const row of table.range()) keys.push(row.key);
-  return keys.sort((a, b) => Number(a[1]) - Number(b[1]));
+function entryOf({ scope, record }: { scope: string; record: LogRecord }): Entry {
+  return { scope, startedAt: record.startedAt };
 }
 
-function count(totals: Map<string, number>, scope: string, by: number): void {
-  const total = (totals.get(scope) ?? 0) + by;
-  if (total > 0) totals.set(scope, total);
-  else totals.delete(scope);
+function chunksOf<V>(values: readonly V[], size: number): V[][] {
+  return Array.from({ length: Math.ceil(values.length / size) }, (_, at) => values.slice(at * size, (at + 1) * size));
 }

@@ -10,10 +10,8 @@ import type { JevCaller } from './service.ts';
 
 /** Evaluations that are kept, over all tasks. */
 export const MAX_DECISION_RECORDS = 10_000;
-/** Options of one question whose probability is kept: the most probable. */
-export const MAX_KEPT_OPTIONS = 5;
-/** Questions of one evaluation that are kept. */
-export const MAX_KEPT_QUESTIONS = 64;
+/** Questions of one evaluation that are kept: the first ones. A controller's decision has fewer. */
+export const MAX_KEPT_QUESTIONS = 16;
 /** Characters of a question id or an option key that are kept. */
 const MAX_KEY_CHARS = 128;
 
@@ -22,11 +20,14 @@ export interface Decision {
   type: QuestionPlan['type'];
   /** How many options or levels there were. */
   options: number;
-  /** The chosen key; for a score its value, for a noul its probability, as text. */
-  chosen: string;
-  /** The most probable options, highest first. */
-  probabilities: [string, number][];
+  /** The chosen key. A score's value or a noul's probability stands in `probability` alone. */
+  chosen?: string;
+  /** Of the chosen option; the score of a score; the noul of a noul. */
+  probability?: number;
   confidence?: number;
+  /** The next most probable option. */
+  second?: string;
+  secondProbability?: number;
 }
 
 export interface DecisionRecord {
@@ -40,8 +41,21 @@ export interface DecisionRecord {
   decisions: Decision[];
 }
 
+/** As it is stored: by place, because there are many. */
+export type StoredDecision = [
+  question: string,
+  type: QuestionPlan['type'],
+  options: number,
+  chosen: string | null,
+  probability: number | null,
+  confidence: number | null,
+  second?: string,
+  secondProbability?: number,
+];
+export type StoredDecisions = Omit<DecisionRecord, 'decisions'> & { decisions: StoredDecision[] };
+
 export interface DecisionLog {
-  add(record: DecisionRecord): void;
+  add(record: StoredDecisions): void;
   /** Decisions of one task, newest first. */
   ofTask(taskId: string, page: { limit: number; offset: number }): Promise<Page<DecisionRecord>>;
   /** Decisions of an agent that belong to no task, newest first. */
@@ -56,7 +70,7 @@ export function createDecisionLog(deps: {
   max?: number;
   onError?: (error: unknown) => void;
 }): DecisionLog {
-  const log = createBoundedLog<DecisionRecord>({
+  const log = createBoundedLog<StoredDecisions>({
     store: deps.store,
     table: 'jev.decisions',
     version: 1,
@@ -68,64 +82,81 @@ export function createDecisionLog(deps: {
       return log.size;
     },
     add: (record) => log.add(scopeOf(record), deps.ids(), record),
-    ofTask: (taskId, page) => log.list(`task:${taskId}`, page),
-    ofAgent: (agentId, page) => log.list(`agent:${agentId}`, page),
+    ofTask: async (taskId, page) => told(await log.list(`task:${taskId}`, page)),
+    ofAgent: async (agentId, page) => told(await log.list(`agent:${agentId}`, page)),
     flush: () => log.flush(),
   };
 }
 
-function scopeOf(record: DecisionRecord): string {
+function scopeOf(record: Pick<DecisionRecord, 'taskId' | 'agentId'>): string {
   return record.taskId === undefined ? `agent:${record.agentId}` : `task:${record.taskId}`;
 }
 
-export function decisionsOf(plan: readonly QuestionPlan[], answers: Record<string, JevAnswer>): Decision[] {
-  const decisions: Decision[] = [];
-  for (const question of plan.slice(0, MAX_KEPT_QUESTIONS)) {
-    const answer = answers[question.id];
-    if (answer) decisions.push(decisionOf(question, answer));
+function told({ records, total }: Page<StoredDecisions>): Page<DecisionRecord> {
+  return { records: records.map((record) => ({ ...record, decisions: record.decisions.map(tell) })), total };
+}
+
+function tell(stored: StoredDecision): Decision {
+  const [question, type, options, chosen, probability, confidence, second, secondProbability] = stored;
+  return {
+    question,
+    type,
+    options,
+    ...(chosen === null ? {} : { chosen }),
+    ...(probability === null ? {} : { probability }),
+    ...(confidence === null ? {} : { confidence }),
+    ...(second === undefined ? {} : { second }),
+    ...(secondProbability === undefined ? {} : { secondProbability }),
+  };
+}
+
+export function decisionsOf(plan: readonly QuestionPlan[], answers: Record<string, JevAnswer>): StoredDecision[] {
+  const count = Math.min(plan.length, MAX_KEPT_QUESTIONS);
+  const decisions: StoredDecision[] = [];
+  for (let at = 0; at < count; at++) {
+    const question = plan[at];
+    const answer = question && answers[question.id];
+    if (question && answer) decisions.push(decisionOf(question, answer));
   }
   return decisions;
 }
 
-function decisionOf(question: QuestionPlan, answer: JevAnswer): Decision {
-  const base = { question: cut(question.id), type: question.type };
+function decisionOf(question: QuestionPlan, answer: JevAnswer): StoredDecision {
+  const id = cut(question.id);
   switch (answer.type) {
     case 'noul':
-      return { ...base, options: 2, chosen: String(answer.noul), probabilities: [] };
-    case 'choice': {
-      const options = question.type === 'choice' ? question.options.length : 0;
-      const probabilities = mostProbable(answer.probabilities);
-      return { ...base, options, chosen: cut(answer.choice), probabilities, confidence: answer.confidence };
-    }
-    case 'score': {
-      const options = question.type === 'score' ? question.levels : 0;
-      const probabilities = mostProbable(answer.probabilities);
-      return { ...base, options, chosen: String(answer.score), probabilities, confidence: answer.confidence };
-    }
+      return [id, 'noul', 2, null, answer.noul, null];
+    case 'score':
+      return [id, 'score', question.type === 'score' ? question.levels : 0, null, answer.score, answer.confidence];
     case 'box':
-      return {
-        ...base,
-        options: 0,
-        chosen: '',
-        probabilities: [],
-        ...(answer.confidence === undefined ? {} : { confidence: answer.confidence }),
-      };
+      return [id, 'box', 0, null, null, answer.confidence ?? null];
+    case 'choice':
+      break;
   }
-}
-
-/** A short insertion sort: most options lie below the last kept one and cost one comparison. */
-function mostProbable(probabilities: Record<string, number>): [string, number][] {
-  const best: [string, number][] = [];
-  for (const key in probabilities) {
-    const value = probabilities[key] ?? 0;
-    const last = best[best.length - 1];
-    if (best.length === MAX_KEPT_OPTIONS && last && value <= last[1]) continue;
-    if (best.length === MAX_KEPT_OPTIONS) best.pop();
-    let at = best.length;
-    while (at > 0 && (best[at - 1]?.[1] ?? 0) < value) at -= 1;
-    best.splice(at, 0, [cut(key), value]);
+  const { choice, probabilities, confidence } = answer;
+  const options = question.type === 'choice' ? question.options : [];
+  let second = -1;
+  let secondProbability = -1;
+  for (let at = 0; at < options.length; at++) {
+    const option = options[at] ?? '';
+    const value = probabilities[option] ?? 0;
+    if (value > secondProbability && option !== choice) {
+      second = at;
+      secondProbability = value;
+    }
   }
-  return best;
+  const chosen = cut(choice);
+  if (second < 0) return [id, 'choice', options.length, chosen, probabilities[choice] ?? 0, confidence];
+  return [
+    id,
+    'choice',
+    options.length,
+    chosen,
+    probabilities[choice] ?? 0,
+    confidence,
+    cut(options[second] ?? ''),
+    secondProbability,
+  ];
 }
 
 function cut(text: string): string {

@@ -54,7 +54,7 @@ export function validateRequest(input: unknown, limits: RequestLimits): ValidReq
   if (requestId !== undefined && (typeof requestId !== 'string' || !REQUEST_ID.test(requestId))) {
     invalid('requestId', '1 to 256 printable ASCII characters without spaces are allowed');
   }
-  checkContent(state, 'state');
+  checkContent(state, { part: 'state' });
   if (!isPlainObject(questions)) invalid('questions', 'an object of questions is needed');
   const ids = Object.keys(questions);
   if (ids.length === 0) invalid('questions', 'at least one question is needed');
@@ -79,88 +79,113 @@ export function validateRequest(input: unknown, limits: RequestLimits): ValidReq
   return valid;
 }
 
+/** A place in the request, put into words only when something is wrong there. */
+interface Place {
+  /** The question's id, if it is in one. */
+  id?: string;
+  part: string;
+}
+
 function planQuestion(id: string, question: unknown, limits: RequestLimits): QuestionPlan {
-  const path = `questions.${id.slice(0, 80)}`;
-  checkKey(id, path);
-  if (!isPlainObject(question)) invalid(path, 'a question is an object');
-  for (const key of Object.keys(question)) if (!QUESTION_KEYS.has(key)) invalid(`${path}.${key}`, 'unknown key');
+  checkKey(id, 'questions');
+  if (!isPlainObject(question)) invalid(placeText({ id, part: '' }), 'a question is an object');
+  for (const key in question) {
+    if (!QUESTION_KEYS.has(key)) invalid(placeText({ id, part: key }), 'unknown key');
+  }
   const { type, criteria } = question;
-  checkContent(question.instructions, `${path}.instructions`);
+  if (typeof question.instructions !== 'string') checkContent(question.instructions, { id, part: 'instructions' });
   switch (type) {
     case 'noul':
-      checkNoulCriteria(criteria, `${path}.criteria`);
+      checkNoulCriteria(criteria, id);
       return { id, type };
     case 'choice':
-      return { id, type, options: checkOptions(criteria, `${path}.criteria`) };
+      return { id, type, options: checkOptions(criteria, { id, part: 'criteria' }) };
     case 'score':
-      return { id, type, levels: checkLevels(criteria, `${path}.criteria`) };
+      return { id, type, levels: checkLevels(criteria, id) };
     case 'box':
-      if (!limits.images.enabled) invalid(`${path}.type`, 'box questions need images to be enabled');
-      if (criteria !== undefined) invalid(`${path}.criteria`, 'a box question has none');
+      if (!limits.images.enabled) {
+        invalid(placeText({ id, part: 'type' }), 'box questions need images to be enabled');
+      }
+      if (criteria !== undefined) invalid(placeText({ id, part: 'criteria' }), 'a box question has none');
       return { id, type };
     default:
-      return invalid(`${path}.type`, 'noul, choice, score or box is needed');
+      return invalid(placeText({ id, part: 'type' }), 'noul, choice, score or box is needed');
   }
 }
 
-function checkNoulCriteria(criteria: unknown, path: string): void {
+function checkNoulCriteria(criteria: unknown, id: string): void {
   if (criteria === undefined) return;
-  if (!isPlainObject(criteria)) invalid(path, 'an object with "true", "false" or both is needed');
+  const place = { id, part: 'criteria' };
+  if (!isPlainObject(criteria)) invalid(placeText(place), 'an object with "true", "false" or both is needed');
   for (const key of Object.keys(criteria)) {
-    if (key !== 'true' && key !== 'false') invalid(path, 'only "true" and "false" are allowed');
-    checkContent(criteria[key], `${path}.${key}`);
+    if (key !== 'true' && key !== 'false') invalid(placeText(place), 'only "true" and "false" are allowed');
+    checkContent(criteria[key], { id, part: `criteria.${key}` });
   }
 }
 
-function checkOptions(criteria: unknown, path: string): string[] {
-  if (!isPlainObject(criteria)) invalid(path, 'an object of options is needed');
+function checkOptions(criteria: unknown, place: Place): string[] {
+  if (!isPlainObject(criteria)) invalid(placeText(place), 'an object of options is needed');
   const options = Object.keys(criteria);
-  if (options.length === 0 || options.length > MAX_OPTIONS) invalid(path, `1 to ${MAX_OPTIONS} options are allowed`);
+  if (options.length === 0 || options.length > MAX_OPTIONS) {
+    invalid(placeText(place), `1 to ${MAX_OPTIONS} options are allowed`);
+  }
   for (const option of options) {
-    checkKey(option, path);
+    if (option.length === 0 || option.length > MAX_KEY_CHARS || FORBIDDEN_KEYS.has(option)) {
+      checkKey(option, placeText(place));
+    }
     const description = criteria[option];
-    if (description !== null) checkContent(description, path);
+    if (typeof description !== 'string' && description !== null) checkContent(description, place);
   }
   return options;
 }
 
-function checkLevels(criteria: unknown, path: string): number {
-  if (!Array.isArray(criteria)) invalid(path, 'a list of levels, lowest first, is needed');
+function checkLevels(criteria: unknown, id: string): number {
+  const place = { id, part: 'criteria' };
+  if (!Array.isArray(criteria)) invalid(placeText(place), 'a list of levels, lowest first, is needed');
   if (criteria.length < MIN_LEVELS || criteria.length > MAX_LEVELS) {
-    invalid(path, `${MIN_LEVELS} to ${MAX_LEVELS} levels are allowed`);
+    invalid(placeText(place), `${MIN_LEVELS} to ${MAX_LEVELS} levels are allowed`);
   }
-  for (let level = 0; level < criteria.length; level++) checkContent(criteria[level], `${path}.${level}`);
+  for (let level = 0; level < criteria.length; level++) {
+    if (typeof criteria[level] !== 'string') checkContent(criteria[level], { id, part: `criteria.${level}` });
+  }
   return criteria.length;
 }
 
 /** Text, an object or an array, all the way down plain JSON. */
-function checkContent(value: unknown, path: string): void {
+function checkContent(value: unknown, place: Place): void {
   if (typeof value === 'string') return;
-  if (typeof value !== 'object' || value === null) invalid(path, 'text, an object or an array is needed');
-  checkJson(value, path, 1);
+  if (typeof value !== 'object' || value === null) {
+    invalid(placeText(place), 'text, an object or an array is needed');
+  }
+  checkJson(value, place, 1);
 }
 
-function checkJson(value: unknown, path: string, depth: number): void {
+function checkJson(value: unknown, place: Place, depth: number): void {
   switch (typeof value) {
     case 'string':
     case 'boolean':
       return;
     case 'number':
-      if (!Number.isFinite(value)) invalid(path, 'a number that JSON cannot hold');
+      if (!Number.isFinite(value)) invalid(placeText(place), 'a number that JSON cannot hold');
       return;
     case 'object':
       break;
     default:
-      invalid(path, `JSON has no ${typeof value}`);
+      invalid(placeText(place), `JSON has no ${typeof value}`);
   }
   if (value === null) return;
-  if (depth > MAX_DEPTH) invalid(path, `nested deeper than ${MAX_DEPTH} levels`);
+  if (depth > MAX_DEPTH) invalid(placeText(place), `nested deeper than ${MAX_DEPTH} levels`);
   if (Array.isArray(value)) {
-    for (let index = 0; index < value.length; index++) checkJson(value[index], path, depth + 1);
+    for (let index = 0; index < value.length; index++) checkJson(value[index], place, depth + 1);
     return;
   }
-  if (!isPlainObject(value)) invalid(path, 'only plain objects are allowed');
-  for (const key of Object.keys(value)) checkJson(value[key], path, depth + 1);
+  if (!isPlainObject(value)) invalid(placeText(place), 'only plain objects are allowed');
+  for (const key of Object.keys(value)) checkJson(value[key], place, depth + 1);
+}
+
+function placeText({ id, part }: Place): string {
+  if (id === undefined) return part;
+  return part === '' ? `questions.${id.slice(0, 80)}` : `questions.${id.slice(0, 80)}.${part}`;
 }
 
 function checkKey(key: string, path: string): void {

@@ -69,6 +69,7 @@ export interface Admin {
   audit(page: { fromSeq: number; limit: number }): Promise<readonly object[]>;
   plugins(): readonly object[];
   approvePlugin(pluginId: string): Promise<object>;
+  enablePlugin(pluginId: string): Promise<object>;
 }
 
 export interface Health {

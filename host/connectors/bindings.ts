@@ -23,6 +23,8 @@ export interface Bindings {
   find(owner: Owner, id: string): TargetBinding | undefined;
   /** Bindings of the configuration and the API, for this owner. */
   manual(owner: Owner): TargetBinding[];
+  /** The same, and what discovery found last. */
+  all(owner: Owner): TargetBinding[];
   /** Remembers what discovery found now; what it no longer finds is forgotten. */
   keepDiscovered(owner: Owner, connectorId: string, found: readonly TargetBinding[], now: number): Promise<void>;
   add(binding: StoredBinding): Promise<void>;
@@ -42,6 +44,7 @@ export function createBindings(deps: { store: Store; fences: Fences; config: rea
   return {
     find: (owner, id) => fromConfig(owner).find((one) => one.id === id) ?? table.get([...prefix(owner), id]),
     manual: (owner) => [...fromConfig(owner), ...stored(owner).filter((one) => one.origin === 'manual')],
+    all: (owner) => [...fromConfig(owner), ...stored(owner)],
     async keepDiscovered(owner, connectorId, found, now) {
       const known = stored(owner).filter((one) => one.origin === 'discovered' && one.connectorId === connectorId);
       const same = (a: TargetBinding, b: TargetBinding) => a.id === b.id && a.name === b.name;

@@ -6,6 +6,7 @@
  */
 import { HostError, isHostError, refuse } from '../../sdk/contract/errors.ts';
 import type { Manifest } from '../../sdk/contract/manifest.ts';
+import { type Approvals, differences, hashOf, type Version } from './approvals.ts';
 import type { BrokerDeps } from './broker.ts';
 import { loadBundle } from './bundle/bundle.ts';
 import type { PluginConfig } from './config.ts';
@@ -29,6 +30,9 @@ export interface PluginTimes extends RunGraces {
 export interface PluginDeps extends BrokerDeps {
   tiers: Readonly<Record<'thread' | 'process', ExecutionService>>;
   times: PluginTimes;
+  approvals: Approvals;
+  /** Development: plugins from a path are approved as they are. */
+  approveAll: boolean;
 }
 
 export interface PluginSource {
@@ -51,6 +55,9 @@ export class Plugin {
   #reason: string | undefined;
   #runs = 0;
   #calls = 0;
+  #bundleMs = 0;
+  #held: Version | undefined;
+  #loading: Promise<void> = Promise.resolve();
 
   constructor(source: PluginSource, config: PluginConfig, deps: PluginDeps) {
     this.source = source;
@@ -67,27 +74,79 @@ export class Plugin {
   }
 
   /** Loads, proves and switches to what is on disk. A failure leaves what served before serving. @throws the reason. */
-  async load(): Promise<void> {
+  load(): Promise<void> {
+    // One after the other: a second change while the first is being loaded must win.
+    this.#loading = this.#loading.then(
+      () => this.#load(),
+      () => this.#load(),
+    );
+    return this.#loading;
+  }
+
+  /** Approves the version that is held, exactly as it was shown, and switches to it. */
+  async approve(): Promise<void> {
+    const held = this.#held;
+    if (!held) refuse('PLUGIN_NOT_HELD', { plugin: this.source.id });
+    await this.#deps.approvals.approve(held, this.#deps.now());
+    this.#held = undefined;
+    await this.#guarded(() => this.#switchTo(held, 0));
+  }
+
+  /** Takes a changed entry of the config; runs keep the powers that they began with. */
+  async reconfigure(config: PluginConfig): Promise<void> {
+    this.config = config;
+    this.#crashes.forget();
+    await this.load();
+  }
+
+  async #load(): Promise<void> {
     if (!this.config.enabled) return this.#rest('disabled', 'It is disabled in the configuration.');
     if (!this.#current) this.#state = 'starting';
+    await this.#guarded(async () => {
+      const started = performance.now();
+      const found = await this.#read();
+      const version = this.#approved(found);
+      if (version) return this.#switchTo(version, performance.now() - started);
+      const change = this.#held ? differences(this.#deps.approvals.get(this.source.id), this.#held).join(' ') : '';
+      this.#reason = new HostError('PLUGIN_HELD', { plugin: this.source.id, change }).message;
+      if (!this.#current) this.#state = 'held';
+      this.#deps.log({ pluginId: this.source.id, runId: '', level: 'warn', text: this.#reason });
+    });
+  }
+
+  async #read(): Promise<Version> {
+    const manifest = readManifest(this.source.directory);
+    if (manifest.id !== this.source.id) {
+      const problem = `it is "${manifest.id}", the configuration says "${this.source.id}"`;
+      refuse('PLUGIN_MANIFEST_INVALID', { path: 'id', problem });
+    }
+    return { manifest, bundle: await loadBundle(this.source.directory, manifest.entry, this.source.bundled) };
+  }
+
+  /** What may run: what is on disk when it is approved, else the approved version that was kept, else nothing. */
+  #approved(found: Version): Version | undefined {
+    if (this.source.bundled || this.#deps.approveAll) return found;
+    const approval = this.#deps.approvals.get(this.source.id);
+    this.#held = approval?.sha256 === hashOf(found) ? undefined : found;
+    return approval;
+  }
+
+  async #switchTo({ manifest, bundle }: Version, bundleMs: number): Promise<void> {
+    const next = this.#generation(manifest, bundle);
+    await next.start();
+    this.#generations += 1;
+    const old = this.#current;
+    this.#manifest = manifest;
+    this.#current = next;
+    this.#bundleMs = bundleMs;
+    this.#state = 'serving';
+    this.#reason = undefined;
+    if (old) this.#retire(old);
+  }
+
+  async #guarded(work: () => Promise<void>): Promise<void> {
     try {
-      const manifest = readManifest(this.source.directory);
-      if (manifest.id !== this.source.id) {
-        refuse('PLUGIN_MANIFEST_INVALID', {
-          path: 'id',
-          problem: `it is "${manifest.id}", the configuration says "${this.source.id}"`,
-        });
-      }
-      const bundle = await loadBundle(this.source.directory, manifest.entry, this.source.bundled);
-      const next = this.#generation(manifest, bundle);
-      await next.start();
-      this.#generations += 1;
-      const old = this.#current;
-      this.#manifest = manifest;
-      this.#current = next;
-      this.#state = 'serving';
-      this.#reason = undefined;
-      if (old) this.#retire(old);
+      await work();
     } catch (error) {
       this.#reason = isHostError(error) ? error.message : String(error);
       if (!this.#current) this.#state = 'failed';
@@ -148,8 +207,14 @@ export class Plugin {
       calls: this.#calls,
       crashes: this.#crashes.total,
       memoryBytes,
-      ...(generation ? { activationMs: Math.round(generation.startMs) } : {}),
+      ...(generation ? { activationMs: Math.round(generation.startMs), boot: bootOf(generation, this.#bundleMs) } : {}),
+      ...(this.#held ? { held: this.#heldState(this.#held) } : {}),
     };
+  }
+
+  #heldState(held: Version): NonNullable<PluginState['held']> {
+    const difference = differences(this.#deps.approvals.get(this.source.id), held);
+    return { version: held.manifest.version, sha256: hashOf(held), difference };
   }
 
   #tier(): 'thread' | 'process' {
@@ -215,6 +280,13 @@ export class Plugin {
     if (this.#state === 'disabled' && this.#crashes.disabled) {
       refuse('PLUGIN_DISABLED', { plugin, crashes: this.#crashes.total, problem: this.#reason });
     }
+    if (this.#state === 'held') refuse('PLUGIN_HELD', { plugin, change: 'it is not approved yet' });
     return refuse('PLUGIN_NOT_AVAILABLE', { plugin });
   }
+}
+
+function bootOf(generation: Generation, bundleMs: number): NonNullable<PluginState['boot']> {
+  const { evaluateMs = 0, activateMs = 0 } = generation.activated ?? {};
+  const [bundle, start, evaluate, activate] = [bundleMs, generation.startMs, evaluateMs, activateMs].map(Math.round);
+  return { bundleMs: bundle ?? 0, startMs: start ?? 0, evaluateMs: evaluate ?? 0, activateMs: activate ?? 0 };
 }

@@ -98,7 +98,12 @@ export interface PluginState {
   calls: number;
   crashes: number;
   memoryBytes: number;
+  /** Milliseconds from the start of a worker to a plugin that can be called. */
   activationMs?: number;
+  /** Where the time of the last load went. */
+  boot?: { bundleMs: number; startMs: number; evaluateMs: number; activateMs: number };
+  /** A version that waits for the operator, and what is different about it. */
+  held?: { version: string; sha256: string; difference: string[] };
 }
 
 export interface PluginHost {

@@ -30,6 +30,16 @@ export interface RunningTask {
   readonly ended: Promise<{ end: RunEnd; context: RunContext }>;
 }
 
+/** Milliseconds between two looks at whether a run is still allowed. */
+export const ACCESS_CHECK_MS = 200;
+
+/** What a queued task needs to be dispatched, and a running one to go on. */
+export function stillAllowed(room: Room, task: TaskRecord): boolean {
+  const { browserTasks, computerTasks } = room.features();
+  const enabled = task.target.adapter === 'browser' ? browserTasks : computerTasks;
+  return enabled && room.jev.allowed(task.agentId) && room.authorization.may(task, 'write', task);
+}
+
 export interface RunStart {
   task: TaskRecord;
   revision: TaskRevision;
@@ -57,11 +67,17 @@ export function startRun(room: Room, start: RunStart): RunningTask {
   };
   if (permit.signal.aborted || !permit.holds()) stop('revoked');
   permit.signal.addEventListener('abort', () => stop('revoked'), { once: true });
+  // Keys that expire and switches of the configuration have no fence of their own: they are asked about.
+  const watch = setInterval(() => {
+    if (!stillAllowed(room, task)) stop('revoked');
+  }, ACCESS_CHECK_MS);
+  watch.unref();
 
   const run = new Run(room, start, permit, controller.signal);
   const ended = run.toEnd().then(async (end) => {
     const { mutations, independentlyVerified } = await run.close();
     permit.release();
+    clearInterval(watch);
     return { end, context: { asked, mutations, independentlyVerified } };
   });
   return { taskId: task.taskId, requestId: receipt.requestId, stop, ended };
@@ -120,7 +136,7 @@ class Run {
   }
 
   private readonly allowed = (): boolean =>
-    !this.over && this.permit.holds() && this.room.authorization.may(this.start.task, 'write', this.start.task);
+    !this.over && this.permit.holds() && stillAllowed(this.room, this.start.task);
 
   private async call(signal: AbortSignal): Promise<RunEnd> {
     const { task, revision, target, pluginId, receipt } = this.start;
@@ -142,6 +158,7 @@ class Run {
       const input = browserInput(task, revision, target, {
         features: this.room.features(),
         thinking: offered ?? { textHelper: false, verifier: false },
+        ...(task.interaction === undefined ? {} : { interactionContext: task.interaction }),
       });
       const value = await this.room.plugins.run(pluginId, {
         runId: receipt.requestId,

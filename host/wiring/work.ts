@@ -16,6 +16,7 @@ import {
   LOG,
   PLUGINS,
   STORE,
+  SURROUNDINGS,
   TASKS,
   TEXT_MODEL,
   THINKING,
@@ -35,6 +36,7 @@ export function registerWork(container: DependencyContainer): void {
       store: from.resolve(STORE),
       log: ({ pluginId, runId, level, text }) => log[level]({ plugin: pluginId, run: runId }, text),
       now: Date.now,
+      dev: from.resolve(SURROUNDINGS).dev === true,
     });
   });
   once(container, THINKING, (from) => {

@@ -400,6 +400,7 @@ describe('what an operator reads', () => {
     audit: async () => [],
     plugins: () => [{ id: 'browser-use' }],
     approvePlugin: async (id: string) => ({ id }),
+    enablePlugin: async (id: string) => ({ id }),
   };
   const path = '/api/v1/admin';
 

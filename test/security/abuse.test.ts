@@ -77,6 +77,7 @@ describe.each([threadTier, processTier])('in the $tier tier a plugin that', (tie
     const lines: string[] = [];
     const flooder = await rawPlugin(plugin(`for (let i = 0; i < 5000; i++) ctx.log.info('line ' + i); return 'done'`), {
       tier,
+      log: (text) => lines.push(text),
     });
     expect(await flooder.run('x', {}, 20_000)).toBe('done');
     expect(lines[0]).toBe('line 0');

@@ -63,4 +63,9 @@ export function adminRoutes(app: FastifyInstance, deps: ApiDeps): void {
     const admin = allowed(request);
     return { plugin: await admin.approvePlugin(request.params.id) };
   });
+
+  app.post<{ Params: { id: string } }>(`${ADMIN}/plugins/:id/enable`, async (request) => {
+    const admin = allowed(request);
+    return { plugin: await admin.enablePlugin(request.params.id) };
+  });
 }

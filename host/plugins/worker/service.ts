@@ -37,6 +37,8 @@ export class PluginService {
   readonly #shared: Record<string, unknown>;
   readonly #runs = new Map<string, LiveRun>();
   readonly #log = logBudget();
+  /** Log lines and progress that are on their way to the host. */
+  readonly #unheard = new Set<Promise<unknown>>();
   #activation: Activation | undefined;
   #ready: Promise<Sandbox> | undefined;
   #lasting: Sandbox | undefined;
@@ -124,7 +126,14 @@ export class PluginService {
     return new Promise((resolve, reject) => {
       this.#runs.set(message.runId, { id: message.runId, abort, fail: reject });
       const ctx = this.#context(activation, sandbox, message.runId, signal as unknown as AbortSignal);
-      const work = async (): Promise<string | null> => answerText(await handler(message.input, ctx));
+      const work = async (): Promise<string | null> => {
+        try {
+          return answerText(await handler(message.input, ctx));
+        } finally {
+          // Calls and answers travel apart: a line that was written last must not arrive after the run's end.
+          await Promise.allSettled(this.#unheard);
+        }
+      };
       work().then(resolve, reject);
     });
   }
@@ -178,9 +187,14 @@ export class PluginService {
       const path = `${name}(${v.getDotPath(sent.issues[0]) ?? ''})`;
       throw plainError(new HostError('PLUGIN_CALL_INVALID', { path, problem: sent.issues[0].message }));
     }
+    const call = this.#host.call(name, runId, ...sent.output);
+    if (name === 'log.write' || name === 'task.progress') {
+      this.#unheard.add(call);
+      call.catch(ignore).finally(() => this.#unheard.delete(call));
+    }
     let answer: unknown;
     try {
-      answer = await this.#host.call(name, runId, ...sent.output);
+      answer = await call;
     } catch (error) {
       throw failureToError(error);
     }

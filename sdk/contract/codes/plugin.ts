@@ -66,6 +66,11 @@ export const pluginCodes = {
     next: 'Read the difference with `jev-host plugin list`, then `jev-host plugin approve`.',
     retry: 'useless',
   },
+  PLUGIN_NOT_HELD: {
+    says: ({ plugin }) => `No version of the plugin "${plugin}" waits for approval.`,
+    next: 'Read `jev-host plugin list`.',
+    retry: 'useless',
+  },
   PLUGIN_DISABLED: {
     says: ({ plugin, crashes, problem }) =>
       `The plugin "${plugin}" ended ${crashes} times and was disabled. Last: ${problem}`,
