@@ -3,6 +3,7 @@ import { refuse } from '../../sdk/contract/errors.ts';
 import type { Caller, TaskSnapshot } from '../../sdk/contract/task.ts';
 import type { Room } from './deps.ts';
 import type { Dispatcher } from './dispatcher.ts';
+import { handoffChange, refuseUnderHandoff } from './handoff.ts';
 import { isUncertain } from './known-stops.ts';
 import { atRevision, ownedForChange } from './ownership.ts';
 import { confirmByEvidence, reconcileByEvidence } from './proof.ts';
@@ -19,7 +20,8 @@ export async function update(
   caller: Caller,
   request: TaskUpdate,
 ): Promise<TaskSnapshot> {
-  ownedForChange(room, caller, request.taskId);
+  const known = ownedForChange(room, caller, request.taskId);
+  if (request.mode === 'verify_browser' || request.mode === 'reconcile_browser') refuseUnderHandoff(known);
   switch (request.mode) {
     case 'verify_browser':
       return confirmByEvidence(room, caller, request);
@@ -45,6 +47,17 @@ async function instruct(
   const notices = room.book.notices(caller.conversationId);
   let acted: string | undefined;
   const task = await room.book.change(request.taskId, (current) => {
+    const handed = handoffChange(
+      room,
+      current,
+      request,
+      notices.find(({ noticeId }) => noticeId === request.noticeId),
+    );
+    if (handed) {
+      const turn = notices.find(({ kind, taskId }) => kind === 'handoff' && taskId === current.taskId);
+      acted = turn?.noticeId;
+      return handed;
+    }
     atRevision(current, request.expectedRevision);
     if (isUncertain(current)) refuse('STATE_CONFLICT', { state: current.state });
     const notice = noticeOver(current, notices, request.noticeId);

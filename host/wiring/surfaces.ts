@@ -5,6 +5,7 @@ import { LOCAL_OWNER } from '../../core/authorization/authorization.ts';
 import { createApi } from '../api/api.ts';
 import { createSessions } from '../api/sessions.ts';
 import { createTickets } from '../api/tickets.ts';
+import { LAUNCHER } from '../programs/program-service.ts';
 import {
   API,
   AUTHORIZATION,
@@ -12,6 +13,7 @@ import {
   JEV,
   LOG,
   PLUGINS,
+  PROGRAMS,
   SESSIONS,
   STATE,
   STORE,
@@ -59,7 +61,8 @@ export function registerSurfaces(container: DependencyContainer): void {
         call: (pluginId, tool, args, { principalId, agentId, conversationId }, signal) =>
           plugins.callContributed(pluginId, tool, args, {
             runId: randomUUID(),
-            ports: {},
+            ports:
+              pluginId === LAUNCHER ? from.resolve(PROGRAMS).portsFor({ principalId, agentId, conversationId }) : {},
             authority: { principalId, agentId, conversationId },
             signal,
           }),

@@ -1,6 +1,6 @@
 /** Which operation comes next: the one whose best target helps most, unless the page shows that all is done. */
 import type { Candidate, Situation } from './situation.ts';
-import { scoreTarget, unfilledFields } from './targets.ts';
+import { formAwaitsItsEnd, scoreTarget, unfilledFields } from './targets.ts';
 import { contentWords, share } from './words.ts';
 
 const COMPLETED =
@@ -72,6 +72,8 @@ function scoreScroll(situation: Situation, direction: 'up' | 'down', best: numbe
   const stuck = last?.operation === operation && !last.pageChanged;
   const scrolls = trailingScrolls(situation);
   if (stuck || scrolls >= MAX_SCROLLS) return 0.4;
+  // A form that is filled in is sent off at its end, and its end is not in view.
+  if (direction === 'down' && formAwaitsItsEnd(situation)) return 6;
   if (direction === 'down') return best < SURE ? 3.9 : 0.4;
   return best < 2.5 && scrolls > 0 && !scroll.down ? 2.7 : 0.3;
 }
