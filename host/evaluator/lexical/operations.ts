@@ -1,6 +1,6 @@
 /** Which operation comes next: the one whose best target helps most, unless the page shows that all is done. */
 import type { Candidate, Situation } from './situation.ts';
-import { scoreTarget, unfilledFields } from './targets.ts';
+import { formAwaitsItsEnd, scoreTarget, unfilledFields } from './targets.ts';
 import { contentWords, share } from './words.ts';
 
 const COMPLETED =
@@ -62,6 +62,8 @@ function scoreScroll(situation: Situation, direction: 'up' | 'down', best: numbe
   if (asked.test(situation.goal.text) && already === 0) return 8;
   if (direction === 'up') return 0.3;
   const stuck = situation.last?.operation === operation && !situation.last.pageChanged;
+  // A form that is filled in is sent off at its end, and its end is not in view.
+  if (formAwaitsItsEnd(situation) && !stuck && already < 8) return 6;
   return best < 3 && !stuck && already < 8 ? 2.8 : 0.4;
 }
 

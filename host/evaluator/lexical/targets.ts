@@ -35,6 +35,19 @@ export function unfilledFields(situation: Situation): Candidate[] {
   });
 }
 
+/** Every supplied field in view holds its text, and nothing in view would send it off. */
+export function formAwaitsItsEnd(situation: Situation): boolean {
+  const inForm = (candidate: Candidate): boolean =>
+    candidate.operation === 'TYPE_TEXT' &&
+    !isSearchLabel(candidate.label) &&
+    suppliedText(candidate.label, situation) !== undefined;
+  if (!situation.candidates.some(inForm) || unfilledFields(situation).length > 0) return false;
+  return !situation.candidates.some(
+    ({ operation, label }) =>
+      operation === 'CLICK' && contentWords(label).some((word) => ENDING.has(word) || word === 'continue'),
+  );
+}
+
 function scoreField(candidate: Candidate, situation: Situation): number {
   const supplied = suppliedText(candidate.label, situation);
   const typed = situation.actions.filter(
@@ -81,6 +94,9 @@ function scoreClick(candidate: Candidate, situation: Situation): number {
     if (same(candidate.label, last.text)) return 7;
   }
   if (isSearchLabel(candidate.label) && situation.actions.some(isSearching)) return 0.3;
+
+  // Leaving a form that was filled in would lose it.
+  if (formAwaitsItsEnd(situation)) return 0.5;
 
   let score = 0;
   for (const [index, part] of goal.parts.entries()) {
