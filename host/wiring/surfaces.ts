@@ -5,7 +5,6 @@ import { LOCAL_OWNER } from '../../core/authorization/authorization.ts';
 import { createApi } from '../api/api.ts';
 import { createSessions } from '../api/sessions.ts';
 import { createTickets } from '../api/tickets.ts';
-import { LAUNCHER } from '../programs/program-service.ts';
 import {
   API,
   AUTHORIZATION,
@@ -13,7 +12,6 @@ import {
   JEV,
   LOG,
   PLUGINS,
-  PROGRAMS,
   SESSIONS,
   STATE,
   STORE,
