@@ -21,6 +21,7 @@ import {
   LOG,
   PLUGINS,
   PRIVATE_NAMES,
+  PROGRAMS,
   STATE,
   STORE,
   SURROUNDINGS,
@@ -30,6 +31,7 @@ import {
 } from './tokens.ts';
 import { registerEvaluation } from './wiring/evaluation.ts';
 import { privateNames, registerFoundation } from './wiring/foundation.ts';
+import { registerPrograms } from './wiring/programs.ts';
 import { registerSurfaces } from './wiring/surfaces.ts';
 import { connectorConfig, registerWork } from './wiring/work.ts';
 
@@ -57,6 +59,7 @@ export async function createHost(config: ConfigSource, options: HostOptions): Pr
   registerFoundation(container, options.log);
   registerEvaluation(container);
   registerWork(container);
+  registerPrograms(container);
   registerSurfaces(container);
   follow(container);
   return { start: () => start(container), stop: () => stop(container) };
@@ -93,6 +96,7 @@ async function stop(container: DependencyContainer): Promise<void> {
   container.resolve(CONFIG).close();
   await container.resolve(API).close();
   await container.resolve(TASKS).stop();
+  container.resolve(PROGRAMS).stop();
   await container.resolve(PLUGINS).stop();
   await container.resolve(DEVICES).stop();
   await container.resolve(CONNECTORS).close();

@@ -17,6 +17,7 @@ import type { ManagedConnectors } from './connectors/connectors.ts';
 import type { HostLog } from './log.ts';
 import type { RunningPluginHost } from './plugins/plugin-host.ts';
 import type { ThinkingPort } from './plugins/thinking-port.ts';
+import type { ProgramService } from './programs/program-service.ts';
 import type { TaskReceipts, TaskService } from './tasks/service.ts';
 import type { EmbeddedDevices } from './wiring/device.ts';
 
@@ -51,6 +52,7 @@ export const TEXT_MODEL = token<ThinkingProvider>('text model');
 export const PLUGINS = token<RunningPluginHost>('plugins');
 export const THINKING = token<ThinkingPort>('thinking');
 export const CONNECTORS = token<ManagedConnectors>('connectors');
+export const PROGRAMS = token<ProgramService>('programs');
 export const TASKS = token<TaskService & TaskReceipts>('tasks');
 export const DEVICES = token<EmbeddedDevices>('devices');
 export const SESSIONS = token<Sessions>('sessions');

@@ -13,6 +13,7 @@ const areas = [
   ['task', 'Tasks'],
   ['browser', 'Browser targets'],
   ['browser-run', 'Runs in a browser'],
+  ['command', 'Direct commands and step lists'],
   ['thinking', 'Thinking'],
   ['jev', 'Evaluations'],
   ['plugin', 'Plugins'],

@@ -55,6 +55,21 @@ export interface TaskRecord {
   acted: boolean;
   /** A run was dispatched, so the start address is used up. */
   started: boolean;
+  /** The owner paused a run of this task, and it has not gone on since. */
+  paused?: true;
+  /** The agent's high-impact command that waits for the user's yes or no. */
+  confirm?: { command: string; label: string; inputId: string; words: string };
+  /** The user's words that were handed to the agent, and whether it has used its one command. */
+  handoff?: {
+    kind: 'handoff' | 'read_request';
+    inputId: string;
+    words: string;
+    /** The revision at which the words settled. */
+    revision: number;
+    used: boolean;
+  };
+  /** What the last rounds did and where they ended: reference for the next one. No typed text, no control references. */
+  interaction?: string;
   /** Replans since the last instruction of the user. */
   replans: { used: number; guidance: string[] };
   createdAt: number;
@@ -77,6 +92,12 @@ export interface TaskRevision {
   agentHandoff?: boolean;
   /** The control command or notice that brought it. */
   origin?: string;
+  /** The user's own words that an agent's command stands for. */
+  words?: string;
+  /** The words are the user's reply to the question whether to carry this out. */
+  confirmation?: { command: string; label: string; words: string };
+  /** Corrections of an agent's goal, newest first, and the goal that they correct. */
+  correction?: { goal: string; texts: string[] };
   answers: { questionId: string; text: string; fieldLabel?: string }[];
   at: number;
 }

@@ -7,6 +7,7 @@ import { AgentsConfig } from '../../core/authorization/config.ts';
 import { ApiConfig } from '../api/config.ts';
 import { ConnectorsConfig } from '../connectors/config.ts';
 import { PluginsConfig } from '../plugins/config.ts';
+import { ProgramsConfig } from '../programs/config.ts';
 import { RetentionConfig } from '../tasks/config.ts';
 import { ComputerUseConfig, DevicesConfig, GatewayJevConfig, LogConfig } from './sections.ts';
 
@@ -25,6 +26,7 @@ export const HostConfig = v.strictObject({
       jev: v.optional(GatewayJevConfig),
       computerUse: v.optional(ComputerUseConfig),
       connectors: v.optional(ConnectorsConfig, []),
+      programs: v.optional(ProgramsConfig),
     }),
     v.description('The services of the host.'),
   ),

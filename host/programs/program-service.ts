@@ -32,7 +32,7 @@ export interface ProgramServiceDeps {
   /** Evaluations on behalf of the caller; asked for access on each. */
   evaluate(request: JevRequest, caller: RunAuthority, runId: string, signal: AbortSignal): Promise<JevResult>;
   mayEvaluate(caller: RunAuthority): boolean;
-  about(): Omit<ProgramsAbout, 'owner'>;
+  about(): Promise<Omit<ProgramsAbout, 'owner'>>;
   sources: readonly ReferenceSource[];
   typeCheck: TypeCheck;
   /** Ends when the caller's key or agent is withdrawn. */
@@ -82,7 +82,7 @@ export function createProgramService(deps: ProgramServiceDeps): ProgramService {
 
   const portsFor = (caller: RunAuthority): { programs: ProgramsPort } => ({
     programs: {
-      about: async () => ({ owner: ownerKey(caller), ...deps.about() }),
+      about: async () => ({ owner: ownerKey(caller), ...(await deps.about()) }),
       async describe(given) {
         const { found, denied, missing, generation } = lookUp(v.parse(References, given), caller, sources);
         return { tools: found.filter(({ ref }) => ref !== EVALUATE).map(described), denied, missing, generation };

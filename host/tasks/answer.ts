@@ -5,6 +5,7 @@ import { refuse } from '../../sdk/contract/errors.ts';
 import type { Caller, TaskSnapshot } from '../../sdk/contract/task.ts';
 import type { Room } from './deps.ts';
 import type { Dispatcher } from './dispatcher.ts';
+import { refuseUnderHandoff } from './handoff.ts';
 import { ownedForChange } from './ownership.ts';
 import { reviseChange } from './revise.ts';
 import { MAX_FIELD_CHARS } from './spawn.ts';
@@ -29,6 +30,7 @@ export async function answer(
 ): Promise<TaskSnapshot> {
   ownedForChange(room, caller, given.taskId);
   const task = await room.book.change(given.taskId, (current) => {
+    refuseUnderHandoff(current);
     const question = current.question;
     if (!question || question.questionId !== given.questionId) refuse('QUESTION_NOT_FOUND', {});
     if (given.answer.length > MAX_ANSWER_CHARS) refuse('INVALID_INPUT', { path: 'answer' });

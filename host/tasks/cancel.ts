@@ -2,8 +2,10 @@
 import type { TaskRecord } from '../../core/receipts/task-record.ts';
 import { refuse } from '../../sdk/contract/errors.ts';
 import type { Caller, TaskSnapshot } from '../../sdk/contract/task.ts';
+import { withDropped, withoutQueue } from './command-queue.ts';
 import type { Room } from './deps.ts';
 import type { Dispatcher } from './dispatcher.ts';
+import { refuseUnderHandoff } from './handoff.ts';
 import { isUncertain } from './known-stops.ts';
 import { owned, ownedForChange } from './ownership.ts';
 import { step, type TaskChange } from './task-book.ts';
@@ -26,6 +28,7 @@ export async function cancel(
   if (request.replacedByTaskId === request.taskId) refuse('INVALID_INPUT', { path: 'replaced_by_task_id' });
   const by = request.by ?? 'agent';
   const task = await room.book.change(request.taskId, (current) => {
+    if (by === 'agent') refuseUnderHandoff(current);
     const already = current.state === 'cancelled' || current.cancellation !== undefined;
     return already ? undefined : cancelled(room, current, by, request.replacedByTaskId);
   });
@@ -39,18 +42,21 @@ function cancelled(room: Room, current: TaskRecord, by: 'user' | 'agent', replac
   const next = step(current, isUncertain(current) ? 'cancelUncertain' : 'cancel');
   const { question: _, ...kept } = next;
   const ended = next.state === 'cancelled';
-  const dropped = current.queue.map((command) => `"${command.text}"`);
-  const text = dropped.length > 0 ? `Cancelled; not sent: ${dropped.join(', ')}.` : 'Cancelled: nothing more is sent.';
+  const dropped = withoutQueue(current);
+  const text = withDropped('Cancelled: nothing more is sent.', dropped.text);
   return {
     record: {
       ...kept,
       queue: [],
       cancellation: { requestedBy: by, requestedAt: now },
       ...(ended ? { outcome: 'cancelled' as const } : {}),
-      ...(ended || dropped.length > 0 ? { progress: { text, observedAt: now, source: 'runtime' as const } } : {}),
+      ...(ended || dropped.text !== undefined
+        ? { progress: { text, observedAt: now, source: 'runtime' as const } }
+        : {}),
       ...(replacedBy === undefined ? {} : { replacedByTaskId: replacedBy }),
       session: isActive(next.state) ? current.session : { ...current.session, closedAt: now, closedReason: by },
     },
+    events: dropped.events,
     audit: 'task.cancelled',
     auditData: { by },
   };

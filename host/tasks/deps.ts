@@ -29,11 +29,13 @@ export interface RunLimits {
   runMs: number;
   /** How long a controller may take to stop. */
   graceMs: number;
+  /** How long words that were handed to the agent wait for it (DECISIONS 9). */
+  handoffMs: number;
   /** Runs at the same time, over all targets. */
   concurrentRuns: number;
 }
 
-export const DEFAULT_LIMITS: RunLimits = { runMs: 610_000, graceMs: 5000, concurrentRuns: 16 };
+export const DEFAULT_LIMITS: RunLimits = { runMs: 610_000, graceMs: 5000, handoffMs: 30_000, concurrentRuns: 16 };
 
 /** The shared parts, made once by `createTaskService`. */
 export interface Room extends TaskServiceDeps {

@@ -6,6 +6,7 @@ import type { RunReceipt } from '../../core/receipts/receipt.ts';
 import type { TaskRecord, TaskRevision } from '../../core/receipts/task-record.ts';
 import { isHostError } from '../../sdk/contract/errors.ts';
 import type { Room } from './deps.ts';
+import { concludeRound } from './direct-round.ts';
 import type { TaskTarget } from './ports.ts';
 import { type RunningTask, type StopReason, startRun } from './run.ts';
 import { judge } from './run-end.ts';
@@ -165,9 +166,17 @@ export function createDispatcher(room: Room, afterSettle: AfterSettle): Dispatch
         ...{ now: clock.now(), questionId: ids.uuid() },
       });
       const recorded = end.kind === 'result' ? [recordResult(room, receipt, end.value)] : [];
+      const change = concludeRound(room, {
+        ...{ before: current, revision: begun.revision, judgement, mutations: context.mutations },
+        change: settlement.change,
+      });
       return {
-        ...settlement.change,
-        changes: [...receipts.replace(settlement.receipt, context.mutations, 'run.ended'), ...recorded],
+        ...change,
+        changes: [
+          ...(change.changes ?? []),
+          ...receipts.replace(settlement.receipt, context.mutations, 'run.ended'),
+          ...recorded,
+        ],
       };
     });
     live.delete(taskId);

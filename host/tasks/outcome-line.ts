@@ -2,9 +2,11 @@
  * The one line that says how a round ended: `Done:`, `Not done:`, `Unverified:` or `Unknown:`. Typed text never appears
  * in it, and what comes from a page is one short line in quotes.
  */
-import type { BrowserRunResult, CommandOutcome } from '../../sdk/contract/browser-run.ts';
+import type { BrowserRunResult } from '../../sdk/contract/browser-run.ts';
 import { codes, isCode } from '../../sdk/contract/codes.ts';
+import { doneText } from './done-text.ts';
 import type { Judgement } from './run-end.ts';
+import { stepLine } from './step-line.ts';
 
 const hints: Readonly<Record<string, string>> = {
   UNCLEAR: 'It was not clear what was meant. Say it in other words.',
@@ -39,6 +41,15 @@ const hints: Readonly<Record<string, string>> = {
   ACCESS_DENIED: 'The permission for this was withdrawn.',
 };
 
+/** Ends of a command that are neither done nor a failure. */
+const ownLines: Readonly<Record<string, string>> = {
+  SESSION_READY: 'Ready: the session is open and waits for the next command.',
+  READ_REQUEST: 'Read request: the agent reads the page and answers.',
+  CONFIRMATION_DECLINED: 'Not done: the owner said no.',
+};
+
+const hintOf = (reason: string): string => hints[reason] ?? reasonSentence(reason);
+
 export function outcomeLine(judgement: Judgement): string {
   const { verdict, code, result } = judgement;
   switch (verdict) {
@@ -64,34 +75,11 @@ function waitingLine({ result, question, code }: Judgement): string {
   if (code === 'REVISION_SUPERSEDED') return 'Paused: nothing more is sent until it goes on.';
   const outcome = result?.commandOutcome;
   if (!outcome) return 'Waiting for the next command.';
+  if (result?.stepRun) return stepLine(result.stepRun, outcome, hintOf);
+  if (!outcome.done && Object.hasOwn(ownLines, outcome.reason ?? '')) return ownLines[outcome.reason ?? ''] ?? '';
   if (!outcome.done) return `Not done: ${failureHint(outcome.reason ?? code, result)}`;
   const loading = outcome.reason === 'PAGE_STILL_LOADING' ? '; the page was still loading' : '';
   return `Done: ${doneText(outcome)}${loading}`;
-}
-
-/** What a command did, in words. */
-export function doneText({ action }: CommandOutcome): string {
-  const label = action?.label ? quoted(action.label, 80) : undefined;
-  switch (action?.kind) {
-    case 'scroll':
-      return `scrolled ${action.direction ?? 'on'}`;
-    case 'key':
-      return `pressed the ${action.key ?? ''} key`;
-    case 'history':
-      return action.direction === 'forward' ? 'went forward' : 'went back';
-    case 'navigate':
-      return `opened ${quoted(action.url ?? '', 120)}`;
-    case 'search':
-      return label ? `searched in ${label}` : 'searched';
-    case 'click':
-      return label ? `clicked ${label}` : 'clicked';
-    case 'type':
-      return label ? `entered text in ${label}` : 'entered text';
-    case 'select':
-      return label ? `selected an option in ${label}` : 'selected an option';
-    default:
-      return 'completed the action';
-  }
 }
 
 function failureHint(code: string, result: BrowserRunResult | undefined): string {
@@ -112,10 +100,4 @@ function sentence(code: string): string {
   if (!isCode(code)) return `${code}.`;
   const { says } = codes[code];
   return typeof says === 'string' ? says : says({});
-}
-
-/** Page text in an owner's line: one line, no control characters, cut on code points. */
-export function quoted(text: string, limit: number): string {
-  const line = text.replace(/[\p{Cc}\p{Cf}\p{Cs}\s]+/gu, ' ').trim();
-  return `"${[...line].slice(0, limit).join('')}"`;
 }

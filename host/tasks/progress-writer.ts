@@ -1,8 +1,8 @@
 /** Progress of runs on its way to the event log: one line per step, written in batches that nobody waits for. */
 import * as v from 'valibot';
 import { BrowserProgress } from '../../sdk/contract/browser-run.ts';
+import { quoted } from './done-text.ts';
 import type { NewEvent } from './event-log.ts';
-import { quoted } from './outcome-line.ts';
 import type { TaskBook } from './task-book.ts';
 
 /** Lines of one run that wait for the disk; a controller that floods loses its own. */

@@ -6,6 +6,7 @@
  */
 import type { RunReceipt } from '../../core/receipts/receipt.ts';
 import type { TaskRecord } from '../../core/receipts/task-record.ts';
+import { withDropped, withoutQueue } from './command-queue.ts';
 import type { Room } from './deps.ts';
 import { isOpen } from './known-stops.ts';
 import { failureOf } from './settlement.ts';
@@ -32,9 +33,11 @@ function interrupted(room: Room, current: TaskRecord): TaskChange {
   const code = cancelled ? 'TASK_CANCELLED' : 'BROWSER_EXECUTION_INTERRUPTED';
   const failure = failureOf(code, undefined, now);
   const next = cancelled ? { ...current, state: 'cancelled' as const } : step(current, 'interruptedByRestart');
-  const { activeAttemptId: _, queue: dropped, ...kept } = next;
-  const unsent = dropped.length > 0 ? ` ${dropped.length} queued commands were not sent.` : '';
-  const text = cancelled ? 'Cancelled: nothing more is sent.' : `Unknown: ${failure.message}${unsent}`;
+  const { activeAttemptId: _, ...kept } = next;
+  const dropped = withoutQueue(current);
+  const text = cancelled
+    ? 'Cancelled: nothing more is sent.'
+    : withDropped(`Unknown: ${failure.message}`, dropped.text);
   const record: TaskRecord = {
     ...kept,
     queue: [],
@@ -56,9 +59,7 @@ function interrupted(room: Room, current: TaskRecord): TaskChange {
     auditData: { code, open: mutations.filter(isOpen).length },
     changes: ended && receipt?.status === 'running' ? receipts.replace(ended, mutations, 'run.interrupted') : [],
     notices: [{ kind: 'settled', taskId, revision, text, code }],
-    ...(dropped.length > 0
-      ? { events: [{ type: 'task.command_queue_dropped', taskId, data: { count: dropped.length } }] }
-      : {}),
+    events: dropped.events,
   };
 }
 

@@ -9,7 +9,8 @@ import { MAX_FIELD_CHARS } from './spawn.ts';
 import { step, type TaskChange } from './task-book.ts';
 import { isActive } from './transitions.ts';
 
-export interface NewInstruction extends Pick<TaskRevision, 'mode' | 'instructions'> {
+export interface NewInstruction
+  extends Pick<TaskRevision, 'mode' | 'instructions' | 'words' | 'confirmation' | 'correction'> {
   guidance?: string;
   fields?: readonly BrowserField[];
   answer?: TaskRevision['answers'][number];
@@ -42,6 +43,9 @@ export function reviseChange(room: Room, task: TaskRecord, next: NewInstruction)
       ...(next.directCommand ? { directCommand: true } : {}),
       ...(next.agentHandoff ? { agentHandoff: true } : {}),
       ...(next.origin === undefined ? {} : { origin: next.origin }),
+      ...(next.words === undefined ? {} : { words: next.words }),
+      ...(next.confirmation && { confirmation: next.confirmation }),
+      ...(next.correction && { correction: next.correction }),
     },
     audit: 'task.revised',
     auditData: { mode: next.mode },

@@ -71,7 +71,12 @@ function judgeResult(result: BrowserRunResult, { independentlyVerified }: RunCon
     return { ...settled('candidate', `BROWSER_${claimed.reason}`, 'candidate'), result: claimed };
   }
   if (status === 'needs_verification' && (result.commandOutcome || reason === 'COMMAND_WAITING_INPUT')) {
-    return { ...settled('waiting', reason, 'stopped'), result };
+    const asks = result.stepRun !== undefined && result.fieldRequest !== undefined;
+    return {
+      ...settled('waiting', reason, asks ? 'needs_field' : 'stopped'),
+      ...{ result },
+      ...(asks ? { question: fieldQuestion(result) } : {}),
+    };
   }
   if (status === 'blocked' && reason === 'FIELD_TEXT_REQUIRED') {
     return { ...settled('waiting', reason, 'needs_field'), result, question: fieldQuestion(result) };

@@ -1,5 +1,6 @@
 /** What a run is told: the goal, the exact tab, the known field values and the limits. */
 import type { TaskRecord, TaskRevision } from '../../core/receipts/task-record.ts';
+import { splitSteps } from '../../sdk/commands/steps.ts';
 import type { BrowserField } from '../../sdk/contract/browser-run.ts';
 import type { Features, TaskTarget } from './ports.ts';
 
@@ -23,12 +24,29 @@ export function browserInput(task: TaskRecord, revision: TaskRevision, target: T
     ...(startUrl === undefined ? {} : { startUrl }),
     ...(first ? { sessionStart: true } : {}),
     ...(revision.directCommand ? { command: true } : {}),
+    ...(revision.confirmation
+      ? { confirmation: { command: revision.confirmation.command, label: revision.confirmation.label } }
+      : {}),
+    ...stepsOf(revision, context.features),
     ...(revision.agentHandoff ? { agentCommand: true } : {}),
     ...(revision.guidance === undefined ? {} : { guidance: revision.guidance }),
     ...(context.interactionContext === undefined ? {} : { interactionContext: context.interactionContext }),
     ...(context.thinking.verifier ? { verifier: true } : {}),
     ...(context.thinking.textHelper ? { textHelper: true } : {}),
   };
+}
+
+/**
+ * The owner's own words as steps, where they are a list. Answers, guidance and the agent's command for a handed-off
+ * utterance keep to one command, as does the reply to a question.
+ */
+function stepsOf(revision: TaskRevision, { browserSteps }: Features): { steps?: string[] } {
+  const { answers, guidance, agentHandoff, confirmation, correction, mode } = revision;
+  const plain = mode === 'spawn' || mode === 'when_ready' || mode === 'interrupt_and_resume' || mode === 'command';
+  if (!browserSteps || !plain || answers.length > 0 || guidance !== undefined) return {};
+  if (agentHandoff || confirmation || correction) return {};
+  const steps = splitSteps(revision.instructions);
+  return steps ? { steps } : {};
 }
 
 /** Fields that one run may carry. */

@@ -158,6 +158,7 @@ class Run {
       const input = browserInput(task, revision, target, {
         features: this.room.features(),
         thinking: offered ?? { textHelper: false, verifier: false },
+        ...(task.interaction === undefined ? {} : { interactionContext: task.interaction }),
       });
       const value = await this.room.plugins.run(pluginId, {
         runId: receipt.requestId,

@@ -22,6 +22,24 @@ export interface ControlCommand {
   text?: string;
 }
 
+export interface UserMessage {
+  /** 1 to 4000 characters. */
+  text: string;
+  executionTaskId?: string;
+  /** The caller's idempotency key; the same message again answers the same receipt, as it stands by then. */
+  requestId?: string;
+}
+
+/** What became of one input of the user. It can change later: an applied command may be handed to the agent. */
+export interface InputReceipt {
+  /** `applied` to the task, `queued` behind its running command, `needs_agent`, or `accepted` as a message to the agent. */
+  status: 'applied' | 'queued' | 'needs_agent' | 'accepted';
+  inputId: string;
+  taskId?: string;
+  revision?: number;
+  code?: string;
+}
+
 export interface TaskEvent {
   /** Grows by one per event of a conversation; survives restarts. */
   id: number;
@@ -84,8 +102,16 @@ export interface TaskService {
       noticeId?: string;
     },
   ): Promise<TaskSnapshot>;
-  cancel(caller: Caller, cancel: { taskId: string; replacedByTaskId?: string }): Promise<TaskSnapshot>;
+  cancel(
+    caller: Caller,
+    cancel: { taskId: string; replacedByTaskId?: string; by?: 'user' | 'agent' },
+  ): Promise<TaskSnapshot>;
   control(caller: Caller, command: ControlCommand): Promise<TaskSnapshot>;
+  /**
+   * A message of the user: to a task as its next direct command, or to the agent as a notice. A command that cannot be
+   * applied becomes the agent's, with the code that says why.
+   */
+  message(caller: Caller, message: UserMessage): Promise<InputReceipt>;
   /** Events of the caller's conversation after the given id, then live ones, until the signal aborts. */
   events(caller: Caller, afterId: number, signal: AbortSignal): AsyncIterable<TaskEvent>;
   /** Settles running work (grace, then the watchdog's verdict) and closes. Remote sessions go on. */

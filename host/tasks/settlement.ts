@@ -3,6 +3,7 @@ import type { Mutation, RunOutcome, RunReceipt } from '../../core/receipts/recei
 import { ACTION_LOG_LENGTH, type TaskRecord, type TaskRevision } from '../../core/receipts/task-record.ts';
 import type { BrowserRunResult } from '../../sdk/contract/browser-run.ts';
 import { codes, describeCode, isCode } from '../../sdk/contract/codes.ts';
+import { loggedCommand } from './logged-command.ts';
 import { outcomeLine } from './outcome-line.ts';
 import type { Judgement, Verdict } from './run-end.ts';
 import { step, type TaskChange } from './task-book.ts';
@@ -125,9 +126,7 @@ function logged(
   result: BrowserRunResult | undefined,
   now: number,
 ) {
-  const typed = result?.commandOutcome?.action?.kind === 'type' || result?.commandOutcome?.action?.kind === 'search';
-  const words = revision.directCommand && typed ? '[text]' : (revision.guidance ?? revision.instructions);
-  const entry = { command: shorten(words, 200), result: shorten(line, 300), at: now };
+  const entry = { command: shorten(loggedCommand(revision, result), 200), result: shorten(line, 300), at: now };
   return [...task.actionLog, entry].slice(-ACTION_LOG_LENGTH);
 }
 

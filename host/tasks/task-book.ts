@@ -49,6 +49,12 @@ export interface TaskBook {
   create(change: TaskChange): Promise<TaskRecord | undefined>;
   /** Events that change no task. */
   tell(where: { conversationId: string; agentId: string }, events: NewEvent[]): Promise<void>;
+  /** A notice that no change of a task brings, with further rows of the same transaction. */
+  notify(
+    where: { conversationId: string; agentId: string },
+    notice: Omit<Notice, 'noticeId' | 'createdAt'>,
+    also?: { changes?: Change[]; conditions?: Condition[]; events?: NewEvent[] },
+  ): Promise<void>;
   notices(conversationId: string): StoredNotice[];
   acknowledge(conversationId: string, noticeIds: readonly string[]): Promise<void>;
 }
@@ -103,21 +109,28 @@ export function createTaskBook({ store, events, audit, turns, clock, ids }: Task
     return changes;
   }
 
-  function noticeChanges(task: TaskRecord, added: NonNullable<TaskChange['notices']>): [Change[], NewEvent[]] {
+  function noticeChanges(
+    where: { conversationId: string; taskId?: string },
+    added: NonNullable<TaskChange['notices']>,
+  ): [Change[], NewEvent[]] {
     const made = added.map(
       (notice): StoredNotice => ({
         ...notice,
         noticeId: ids.uuid(),
         createdAt: clock.now(),
-        conversationId: task.conversationId,
+        conversationId: where.conversationId,
       }),
     );
-    const puts = made.map((one) => noticeTable.put([task.conversationId, one.createdAt, one.noticeId], one));
-    const rows = made.length === 0 ? [] : [...noticeTable.range({ prefix: [task.conversationId] })];
+    const puts = made.map((one) => noticeTable.put([where.conversationId, one.createdAt, one.noticeId], one));
+    const rows = made.length === 0 ? [] : [...noticeTable.range({ prefix: [where.conversationId] })];
     const excess = rows.slice(0, Math.max(0, rows.length + made.length - MAX_NOTICES));
     return [
       [...puts, ...excess.map((row) => noticeTable.remove(row.key))],
-      made.map((one) => ({ type: 'task.notice', data: { notice: publicNotice(one) }, taskId: task.taskId })),
+      made.map((one) => ({
+        type: 'task.notice',
+        data: { notice: publicNotice(one) },
+        ...(where.taskId === undefined ? {} : { taskId: where.taskId }),
+      })),
     ];
   }
 
@@ -196,6 +209,18 @@ export function createTaskBook({ store, events, audit, turns, clock, ids }: Task
         if (await store.commit(appended.changes, appended.conditions)) {
           events.announce(where.conversationId, appended.lastId);
         }
+      }),
+
+    notify: (where, notice, { changes = [], conditions = [], events: told = [] } = {}) =>
+      turns.take(where.conversationId, async () => {
+        const [rows, news] = noticeChanges({ ...where, ...(notice.taskId && { taskId: notice.taskId }) }, [notice]);
+        const appended = events.append(where, [...told, ...news], clock.now());
+        const written = await store.commit(
+          [...rows, ...changes, ...appended.changes],
+          [...conditions, ...appended.conditions],
+        );
+        if (!written) refuse('STATE_CONFLICT', {});
+        events.announce(where.conversationId, appended.lastId);
       }),
 
     notices: (conversationId) => [...noticeTable.range({ prefix: [conversationId] })].map((row) => row.value),

@@ -5,9 +5,12 @@ import { refuse } from '../../sdk/contract/errors.ts';
 import type { Caller } from '../../sdk/contract/task.ts';
 import { answer } from './answer.ts';
 import { cancel } from './cancel.ts';
+import { control } from './control.ts';
 import { DEFAULT_LIMITS, type Room, type TaskServiceDeps } from './deps.ts';
 import { createDispatcher } from './dispatcher.ts';
 import { createEventLog } from './event-log.ts';
+import { createHandoffWatch } from './handoff-watch.ts';
+import { message } from './message.ts';
 import { owned } from './ownership.ts';
 import { recover } from './recovery.ts';
 import type { TaskEvent, TaskReceipts, TaskService } from './service.ts';
@@ -24,7 +27,8 @@ const EVENT_BATCH = 100;
 
 export function createTaskService(deps: TaskServiceDeps): TaskService & TaskReceipts {
   const room = createRoom(deps);
-  const dispatcher = createDispatcher(room, async () => {});
+  const handoffs = createHandoffWatch(room);
+  const dispatcher = createDispatcher(room, async (task) => handoffs.settled(task));
 
   return {
     async start() {
@@ -54,11 +58,17 @@ export function createTaskService(deps: TaskServiceDeps): TaskService & TaskRece
       dispatcher.wake();
       return snapshot;
     },
-    status: (caller, query, signal) => status(room, caller, query, signal),
+    async status(caller, query, signal) {
+      if (query.acknowledge?.length) await handoffs.acknowledged(caller.conversationId, query.acknowledge);
+      const reply = await status(room, caller, query, signal);
+      handoffs.shown(reply.notices);
+      return reply;
+    },
     update: (caller, request) => update(room, dispatcher, caller, request),
     answer: (caller, given) => answer(room, dispatcher, caller, given),
     cancel: (caller, request) => cancel(room, dispatcher, caller, request),
-    control: () => refuse('ORCHESTRATION_DISABLED', {}),
+    control: (caller, command) => control(room, dispatcher, caller, command),
+    message: (caller, said) => message(room, dispatcher, caller, said),
 
     async receipts(caller, taskId) {
       owned(room, caller, taskId);
@@ -79,6 +89,7 @@ export function createTaskService(deps: TaskServiceDeps): TaskService & TaskRece
     events: (caller, afterId, signal) => follow(room, caller, afterId, signal),
 
     async stop() {
+      handoffs.stop();
       await dispatcher.shutdown();
       await room.audit.drain().catch(() => {});
     },

@@ -19,6 +19,8 @@ const SLOW_DOWN = [429, 529];
 /** What the program sees for a rejected `jev.evaluate`. The status is the provider's, where one came. */
 export function jevFailure(error: unknown): HostError {
   const { code, details } = parts(error);
+  // The host's own sentence for programs.
+  if (code?.startsWith('PROGRAM_')) return programError('PROGRAM_CALL_FAILED', sentenceOf(error));
   const status = details.status;
   if (typeof status === 'number') {
     const hint = SLOW_DOWN.includes(status) ? ': rate limited; back off before retrying' : '';

@@ -9,6 +9,7 @@ import { authorizationCodes } from './codes/authorization.ts';
 import { browserCodes } from './codes/browser.ts';
 import { browserRunCodes } from './codes/browser-run.ts';
 import { cliCodes } from './codes/cli.ts';
+import { commandCodes } from './codes/command.ts';
 import { configCodes } from './codes/config.ts';
 import { credentialCodes } from './codes/credentials.ts';
 import { deviceCodes } from './codes/device.ts';
@@ -41,6 +42,7 @@ export const codes = {
   ...browserCodes,
   ...cliCodes,
   ...browserRunCodes,
+  ...commandCodes,
   ...configCodes,
   ...deviceCodes,
   ...credentialCodes,

@@ -218,6 +218,13 @@ export function createFakeTasks(): FakeTasks {
     answer: async (caller, answer) => touch(caller, 'answer', answer),
     cancel: async (caller, cancel) => touch(caller, 'cancel', cancel),
     control: async (caller, command) => touch(caller, 'control', command),
+    message: async (caller, message) => {
+      calls.push({ method: 'message', args: message });
+      const taskId = message.executionTaskId;
+      if (taskId === undefined) return { status: 'accepted', inputId: '00000000-0000-4000-8000-000000000001' };
+      const { revision } = touch(caller, 'message', { taskId });
+      return { status: 'applied', inputId: '00000000-0000-4000-8000-000000000002', taskId, revision };
+    },
     async *events(caller, afterId, signal) {
       let last = afterId;
       while (!signal.aborted) {

@@ -58,7 +58,10 @@ export async function programHost(options: ProgramHostOptions = {}) {
       (async (request) =>
         ({ requestId: 'r', requestedModel: 'm', ...(instantAnswer(request as never) as object) }) as never),
     mayEvaluate: options.mayEvaluate ?? (() => true),
-    about: () => ({ model: 'jev-1.13.0', credentials: { configured: true, source: 'environment', verified: false } }),
+    about: async () => ({
+      model: 'jev-1.13.0',
+      credentials: { configured: true, source: 'environment', verified: false },
+    }),
     sources: options.sources?.(host) ?? [],
     typeCheck,
     permit: ({ principalId }) => fences.permit([`key:${principalId}`]),

@@ -71,6 +71,26 @@ export const taskCodes = {
     next: 'Read the task; settle an unknown outcome first, or ask the user.',
     retry: 'useless',
   },
+  AGENT_HANDOFF: {
+    says: 'The user’s command came to nothing and was handed to the agent.',
+    next: 'Read fresh evidence. Send at most one command with task_update (when_ready), or answer the user.',
+    retry: 'useless',
+  },
+  AGENT_HANDOFF_ONE_COMMAND: {
+    says: 'Words that were handed to the agent allow exactly one command on the same task, and nothing else.',
+    next: 'Send one task_update with mode when_ready at the task’s revision, or answer the user.',
+    retry: 'useless',
+  },
+  AGENT_HANDOFF_USED: {
+    says: 'The one command for these words of the user was already sent.',
+    next: 'Report to the user and wait for the next word.',
+    retry: 'useless',
+  },
+  COMMAND_NOT_SENT: {
+    says: 'The command waited behind one that ended the queue, and was not sent.',
+    next: 'Look at the page, then send it again if it is still wanted.',
+    retry: 'safe',
+  },
   READ_REQUEST_ONLY: {
     says: 'The user asked only to read; nothing may be done under this notice.',
     next: 'Read fresh evidence and answer the user.',

@@ -3,7 +3,7 @@
  * pointer's events through only if they reach what was meant.
  */
 import * as changes from './changes.ts';
-import { Clips, elementAt, viewport } from './geometry.ts';
+import { Clips, elementAt, insetOf, viewport } from './geometry.ts';
 import { addressChanged, type Staleness, staleness } from './guard.ts';
 import { coverName, type Point, placeOf, touch, works } from './hit.ts';
 import { accessibleName, tidy } from './names.ts';
@@ -385,7 +385,8 @@ export function throughFrame(ref: string, x: number, y: number): Point | Refused
   const rect = frame.getBoundingClientRect();
   // A frame that is drawn scaled scales what is in it.
   const scale = (frame as HTMLElement).offsetWidth > 0 ? rect.width / (frame as HTMLElement).offsetWidth : 1;
-  const point = { x: box.x + (frame.clientLeft + x) * scale, y: box.y + (frame.clientTop + y) * scale };
+  const inset = insetOf(frame);
+  const point = { x: box.x + (inset.x + x) * scale, y: box.y + (inset.y + y) * scale };
   const hit = elementAt(point.x, point.y);
   return hit === frame ? point : { refused: 'TARGET_OBSCURED', by: coverName(hit) };
 }

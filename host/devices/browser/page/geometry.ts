@@ -35,12 +35,22 @@ export interface Offset {
   y: number;
 }
 
+/** From a frame's own corner to the corner of the document in it: its border and its padding. */
+export function insetOf(frame: Element): Offset {
+  const style = getComputedStyle(frame);
+  return {
+    x: frame.clientLeft + Number.parseFloat(style.paddingLeft || '0'),
+    y: frame.clientTop + Number.parseFloat(style.paddingTop || '0'),
+  };
+}
+
 export function offsetOf(document: Document): Offset {
   const offset = { x: 0, y: 0 };
   for (let frame = document === self.document ? null : frameOf(document); frame; ) {
     const box = frame.getBoundingClientRect();
-    offset.x += box.x + frame.clientLeft;
-    offset.y += box.y + frame.clientTop;
+    const inset = insetOf(frame);
+    offset.x += box.x + inset.x;
+    offset.y += box.y + inset.y;
     const outer: Document = frame.ownerDocument;
     frame = outer === self.document ? null : frameOf(outer);
   }
@@ -179,7 +189,8 @@ export function elementAt(x: number, y: number): Element | null {
     const framed = tagOf(hit) === 'IFRAME' ? frameDocument(hit) : null;
     if (!framed) return hit;
     const box = hit.getBoundingClientRect();
-    at = { x: at.x - box.x - hit.clientLeft, y: at.y - box.y - hit.clientTop };
+    const inset = insetOf(hit);
+    at = { x: at.x - box.x - inset.x, y: at.y - box.y - inset.y };
     document = framed;
     const within: Element | null = document.elementFromPoint(at.x, at.y);
     if (!within) return hit;

@@ -2,7 +2,7 @@
 
 import { end as endOfEffect, watch } from './changes.ts';
 import { Contexts } from './context.ts';
-import { type Clips, Clips as NewClips } from './geometry.ts';
+import { type Clips, insetOf, Clips as NewClips } from './geometry.ts';
 import { GuardWriter } from './guard.ts';
 import { coverName, type Placed, placeOf, touch } from './hit.ts';
 import { accessibleName, tidy } from './names.ts';
@@ -102,10 +102,11 @@ export function observe(options: ObserveOptions): PageView {
     ready: document.readyState === 'complete',
     frames: walked.frames.map((frame) => {
       const place = placeOf(frame, clips);
+      const inset = insetOf(frame);
       return {
         ref: refOf(frame),
-        x: place.box.x + frame.clientLeft,
-        y: place.box.y + frame.clientTop,
+        x: place.box.x + inset.x,
+        y: place.box.y + inset.y,
         visible: place.inView,
       };
     }),
