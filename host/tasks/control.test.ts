@@ -277,3 +277,23 @@ describe('who gives the next instruction', () => {
     expect(rounds).toHaveLength(1);
   });
 });
+
+describe('the agent, when a session waits', () => {
+  it('may give the next instruction, three times until its user speaks', async () => {
+    const { room, taskId, round, settled, task } = await controlled();
+    for (const [index, instruction] of ['open the shop', 'search shoes', 'sort by price'].entries()) {
+      await room.service.update(caller(), { taskId, expectedRevision: index + 1, instruction, mode: 'when_ready' });
+      const { input, end } = await round(index + 2);
+      expect(input.goal).toBe(instruction);
+      end(done());
+      await settled();
+    }
+    const fourth = { taskId, expectedRevision: 4, instruction: 'buy', mode: 'when_ready' as const };
+    await expect(room.service.update(caller(), fourth)).rejects.toMatchObject({ code: 'REPLAN_LIMIT' });
+    await room.service.message(caller(), { text: 'Yes, buy them' });
+    const { notices } = await room.service.status(caller(), {}, new AbortController().signal);
+    const { noticeId } = notices.find(({ kind }) => kind === 'message')!;
+    await room.service.update(caller(), { ...fourth, noticeId });
+    expect((await task()).revision).toBe(5);
+  });
+});

@@ -120,7 +120,8 @@ export const OperationStatus = v.object({
    */
   state: v.picklist(['accepted', 'dispatched', 'completed', 'not_executed', 'unknown', 'not_found']),
   operation: v.optional(v.string()),
-  error: v.optional(v.string()),
+  /** Why it was not carried out. Not called `error`: the status itself was read well. */
+  code: v.optional(v.string()),
   cause: v.optional(v.string()),
   accepted_at: v.optional(v.number()),
   settled_at: v.optional(v.number()),

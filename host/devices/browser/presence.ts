@@ -12,6 +12,7 @@ export class Presence {
   readonly #aloneMs: number | undefined;
   readonly #onAlone: () => void;
   #timer: NodeJS.Timeout | undefined;
+  #closed = false;
   readonly #signs: NodeJS.Timeout;
 
   constructor(aloneMs: number | undefined, onAlone: () => void) {
@@ -36,6 +37,7 @@ export class Presence {
   }
 
   close(): void {
+    this.#closed = true;
     clearTimeout(this.#timer);
     clearInterval(this.#signs);
     for (const response of this.#held) response.end();
@@ -43,6 +45,7 @@ export class Presence {
 
   #count(): void {
     clearTimeout(this.#timer);
+    if (this.#closed) return;
     if (this.#held.size === 0 && this.#aloneMs !== undefined) this.#timer = setTimeout(this.#onAlone, this.#aloneMs);
   }
 }

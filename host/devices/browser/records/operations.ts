@@ -94,7 +94,7 @@ export class Operations {
       operation: record.operation,
       accepted_at: record.acceptedAt,
       ...(record.settledAt === undefined ? {} : { settled_at: record.settledAt }),
-      ...(record.error === undefined ? {} : { error: record.error }),
+      ...(record.error === undefined ? {} : { code: record.error }),
       ...(record.cause === undefined ? {} : { cause: record.cause }),
     };
   }

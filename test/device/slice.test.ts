@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { find, seen, startDevice, type TestDevice } from './fixtures/device.ts';
-import { type Site, startSite } from './fixtures/site/site.ts';
+import { find, seen, startDevice, type TestDevice } from '../fixtures/device.ts';
+import { type Site, startSite } from '../fixtures/site/site.ts';
 
 let site: Site;
 let device: TestDevice;
