@@ -131,7 +131,10 @@ describe('an agent', () => {
     await expect(
       call('jev_run', { program: program('return null', { requires: ['jev.spawn'] }) }),
     ).rejects.toMatchObject({
-      message: 'Programs require exact action refs; recursive Jev lifecycle calls are not allowed',
+      code: 'PROGRAM_INVALID',
+      message: expect.stringContaining(
+        'jev_run: Programs require exact action refs; recursive Jev lifecycle calls are not allowed',
+      ),
     });
   });
 
