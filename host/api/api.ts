@@ -28,6 +28,7 @@ import { eventRoutes } from './routes/events.ts';
 import { evidenceRoutes } from './routes/evidence.ts';
 import { healthRoutes, OPEN_ROUTES } from './routes/health.ts';
 import { JEV_BODY_BYTES, jevRoutes } from './routes/jev.ts';
+import { messageRoutes } from './routes/messages.ts';
 import { metadataRoutes, RESOURCE_METADATA } from './routes/resource-metadata.ts';
 import { sessionRoutes } from './routes/sessions.ts';
 import { taskRoutes } from './routes/tasks.ts';
@@ -155,6 +156,7 @@ export function createApi(options: ApiOptions): Api {
   evidenceRoutes(app, options, sessions);
   bindingRoutes(app, options, sessions);
   eventRoutes(app, options, sessions, limits);
+  messageRoutes(app, options, sessions);
   agentRoutes(app, options, sessions);
   adminRoutes(app, options);
 
