@@ -156,7 +156,7 @@ export function createApi(options: ApiOptions): Api {
   bindingRoutes(app, options, sessions);
   eventRoutes(app, options, sessions, limits);
   agentRoutes(app, options, sessions);
-  adminRoutes(app, options);
+  adminRoutes(app, options, tls ? 'https' : 'http');
 
   const sockets: HttpServer[] = [];
   return {
