@@ -29,6 +29,8 @@ export type Fault =
 export interface FixtureOptions {
   buttons: readonly string[];
   leaseMs?: number;
+  /** A new lease ends the old one, as if its holder had been gone for a minute. */
+  leasesEndAtOnce?: boolean;
   /** Awaited at each moment; a drill kills here. */
   at?(moment: Moment, call: Call): Promise<void> | void;
   fault?(call: Call): Fault;
@@ -81,7 +83,7 @@ export function createFixtureTab(options: FixtureOptions) {
       return { body: { operation_id: id, state: operations.get(id) ?? 'not_found' }, isError: false };
     }
     if (name === 'browser_task_acquire') {
-      if (lease && lease.until > Date.now()) return refused('LEASE_HELD');
+      if (lease && lease.until > Date.now() && !options.leasesEndAtOnce) return refused('LEASE_HELD');
       lease = {
         token: `00000000-0000-4000-8000-${String(++tokens).padStart(12, '0')}`,
         until: Date.now() + (options.leaseMs ?? 60_000),

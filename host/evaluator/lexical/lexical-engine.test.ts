@@ -52,6 +52,38 @@ describe('the lexical engine', () => {
     expect(steps.at(-1)).toBe('DONE');
   });
 
+  it('scrolls on before it guesses when nothing in view bears the goal’s words', () => {
+    const page = {
+      url: 'https://shop.example/delivery',
+      title: 'Delivery',
+      text: 'Full name',
+      elements: [
+        { ref: 'e1', label: 'Basket (1)', role: 'link', operations: ['CLICK' as const] },
+        {
+          ref: 'e2',
+          label: 'Full name',
+          role: 'textbox',
+          operations: ['CLICK' as const, 'TYPE_TEXT' as const],
+          value: 'A',
+        },
+      ],
+    };
+    const past = ['Add to basket', 'Go to checkout'].map((target) => ({
+      operation: 'CLICK',
+      target,
+      page_changed: true,
+    }));
+    const wish = {
+      goal: 'Add the hat to the basket, go to checkout, fill in the form and place the order',
+      fields: [{ label: 'Full name', text: 'A' }],
+      maxSteps: 1,
+    };
+    const made = requestFor(page, wish, [], past);
+    made.state.page.scroll = { up: false, down: true };
+    Object.assign(made.questions.operation.criteria, { SCROLL_DOWN: 'Show what is below.' });
+    expect(decide(made).operation).toMatchObject({ choice: 'SCROLL_DOWN' });
+  });
+
   it('answers any request with answers that the service accepts', () => {
     fc.assert(
       fc.property(request, ({ state, questions }) => {

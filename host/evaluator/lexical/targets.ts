@@ -126,7 +126,8 @@ function wayOn(candidate: Candidate, label: readonly string[], situation: Situat
   const filled = added(situation);
   if (has('checkout')) return filled ? 5 : 1;
   if (has('add') && has('basket')) return filled ? 0.5 : 4;
-  if (has('basket')) return filled ? 3.6 : 0.6;
+  // The basket is the way on only until the checkout has begun.
+  if (has('basket')) return filled && !checkingOut(situation) ? 3.6 : 0.6;
   if (has('pay') || (has('order') && (has('place') || has('confirm') || has('submit') || has('complete'))))
     return filled ? 4.6 : 1;
   if (has('continue')) return 3.4;
@@ -136,9 +137,13 @@ function wayOn(candidate: Candidate, label: readonly string[], situation: Situat
   return 0;
 }
 
+/** As many actions as a request carries: before them there may have been others. */
+const FULL_HISTORY = 10;
+
 /** Long tasks forget their first actions, so a search that later parts have left behind is not made again. */
 function wantsSearch(supplied: boolean, { goal, progress, actions }: Situation): boolean {
   if (actions.length === 0) return supplied || goal.parts.some((part) => part.searches);
+  if (actions.length >= FULL_HISTORY) return false;
   const searching = goal.parts.findIndex((part) => part.searches);
   return searching < 0 ? supplied && actions.length < 3 : searching >= progress.next;
 }
@@ -150,6 +155,13 @@ function added({ goal, progress, actions }: Situation): boolean {
     const label = contentWords(target);
     return operation === 'CLICK' && label.includes('basket') && label.includes('add');
   });
+}
+
+function checkingOut({ actions, candidates }: Situation): boolean {
+  return (
+    actions.some((action) => contentWords(action.target).includes('checkout')) ||
+    candidates.filter(({ operation, label }) => operation === 'TYPE_TEXT' && !isSearchLabel(label)).length > 1
+  );
 }
 
 /** Boxes of terms: only once sending without them has failed. */
