@@ -132,6 +132,18 @@ describe('the store on disk', () => {
     await expect(openLmdbStore({ directory })).rejects.toMatchObject({ code: 'STORE_DAMAGED' });
   });
 
+  it.each([
+    ['a few words', Buffer.from('this is no store')],
+    ['zeros', Buffer.alloc(16_384)],
+    ['a page of something else', Buffer.alloc(16_384, '<html>')],
+  ])('refuses a file of %s instead of dying of it', async (_, bytes) => {
+    const directory = freshDirectory();
+    writeFileSync(join(directory, 'store.mdb'), bytes);
+    for (const readOnly of [true, false]) {
+      await expect(openLmdbStore({ directory, readOnly })).rejects.toMatchObject({ code: 'STORE_DAMAGED' });
+    }
+  });
+
   it('stops writing on a full disk, goes on reading, and writes again when there is room', async () => {
     const { stdout } = await promisify(execFile)('sh', [
       '-c',

@@ -16,6 +16,7 @@ import { decodeKey, encodeKey } from './key-encoding.ts';
 import { boundsOf } from './range.ts';
 import { decodeRecord, encodeRecord, encodeValue, versionOf } from './record-encoding.ts';
 import type { Change, Condition, Key, RangeOptions, Row, Store, Table, TableDefinition } from './store.ts';
+import { mayBeStore } from './store-file.ts';
 
 /** Layout of the whole store. A store with a greater number was written by a later host. */
 export const STORE_FORMAT = 1;
@@ -82,6 +83,7 @@ async function prepare(directory: string, exclusive: boolean, readOnly: boolean)
 
 function openRoot(directory: string, readOnly: boolean): RootDatabase<Buffer, Buffer> {
   const path = join(directory, 'store.mdb');
+  if (!mayBeStore(path)) refuse('STORE_DAMAGED', { directory });
   const root = open<Buffer, Buffer>({
     path,
     maxDbs: MAX_TABLES,

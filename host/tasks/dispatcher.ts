@@ -5,6 +5,7 @@
 import type { RunReceipt } from '../../core/receipts/receipt.ts';
 import type { TaskRecord, TaskRevision } from '../../core/receipts/task-record.ts';
 import { isHostError } from '../../sdk/contract/errors.ts';
+import { withDropped, withoutQueue } from './command-queue.ts';
 import type { Room } from './deps.ts';
 import { concludeRound } from './direct-round.ts';
 import type { TaskTarget } from './ports.ts';
@@ -98,16 +99,19 @@ export function createDispatcher(room: Room, afterSettle: AfterSettle): Dispatch
     book.change(task.taskId, (current) => {
       if (current.state !== 'queued') return undefined;
       const failure = failureOf(code, undefined, clock.now());
+      const dropped = withoutQueue(room, current);
+      const text = withDropped(`Not done: ${failure.message}`, dropped.text);
       const record: TaskRecord = {
-        ...step(current, 'refuseDispatch'),
+        ...step(dropped.record, 'refuseDispatch'),
         failure,
         outcome: code === 'ACCESS_DENIED' || code === 'BROWSER_NOT_ALLOWED' ? 'blocked_by_policy' : 'device_failure',
         session: { ...current.session, idleSince: clock.now() },
-        progress: { text: `Not done: ${failure.message}`, observedAt: clock.now(), source: 'runtime' },
+        progress: { text, observedAt: clock.now(), source: 'runtime' },
       };
       const { taskId, revision } = record;
-      const notices = [{ kind: 'settled' as const, taskId, revision, text: `Not done: ${failure.message}`, code }];
-      return { record, notices, audit: 'task.refused', auditData: { code } };
+      const notices = [{ kind: 'settled' as const, taskId, revision, text, code }];
+      const { events, changes } = dropped;
+      return { record, notices, events, changes, audit: 'task.refused', auditData: { code } };
     });
 
   async function execute(taskId: string, plan: Plan): Promise<void> {
