@@ -152,7 +152,9 @@ function nextCommand(room: Room, change: TaskChange): TaskChange {
 }
 
 function withoutWaiting(room: Room, change: TaskChange): TaskChange {
-  const { record, text, events, changes } = withoutQueue(room, change.record, unstarted(room, change.record));
+  // A cancellation has listed what it ended already.
+  const pending = change.record.cancellation ? [] : unstarted(room, change.record);
+  const { record, text, events, changes } = withoutQueue(room, change.record, pending);
   if (text === undefined) return change;
   const line = withDropped(record.progress?.text ?? '', text);
   return {

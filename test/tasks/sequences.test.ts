@@ -140,6 +140,7 @@ async function play(sequence: readonly Op[], count: (what: string) => void): Pro
       dropped.push(...(data.commands as { text: string }[]).map(({ text }) => text));
     if (type === 'task.notice' && (data.notice as { kind: string }).kind === 'handoff') count('handed over');
   }
+  expect(new Set(dropped).size).toBe(dropped.length);
   if (end.outcome === 'unknown') count('unknown');
   if (end.state === 'failed') count('failed');
   if (end.state === 'cancelled') count('cancelled');
