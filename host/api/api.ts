@@ -165,7 +165,7 @@ export function createApi(options: ApiOptions): Api {
   eventRoutes(app, options, sessions, limits);
   messageRoutes(app, options, sessions);
   agentRoutes(app, options, sessions);
-  adminRoutes(app, options);
+  adminRoutes(app, options, tls ? 'https' : 'http');
 
   const sockets: HttpServer[] = [];
   return {
