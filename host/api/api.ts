@@ -32,6 +32,7 @@ import { messageRoutes } from './routes/messages.ts';
 import { metadataRoutes, publicUrl, RESOURCE_METADATA } from './routes/resource-metadata.ts';
 import { sessionRoutes } from './routes/sessions.ts';
 import { taskRoutes } from './routes/tasks.ts';
+import { toolRoutes } from './routes/tools.ts';
 import type { Sessions } from './sessions.ts';
 import type { Tickets } from './tickets.ts';
 import { closeServer, listenOnSocket, tlsFiles } from './unix-socket.ts';
@@ -158,12 +159,13 @@ export function createApi(options: ApiOptions): Api {
   jevRoutes(app, options, JEV_BODY_BYTES);
   sessionRoutes(app, options, sessions, tickets);
   taskRoutes(app, options, sessions);
+  toolRoutes(app, options, sessions);
   evidenceRoutes(app, options, sessions);
   bindingRoutes(app, options, sessions);
   eventRoutes(app, options, sessions, limits);
   messageRoutes(app, options, sessions);
   agentRoutes(app, options, sessions);
-  adminRoutes(app, options);
+  adminRoutes(app, options, tls ? 'https' : 'http');
 
   const sockets: HttpServer[] = [];
   return {

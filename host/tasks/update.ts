@@ -1,6 +1,7 @@
 /** `task_update`: a new instruction, or a confirmation by fresh evidence. */
 import { refuse } from '../../sdk/contract/errors.ts';
 import type { Caller, Notice, TaskSnapshot } from '../../sdk/contract/task.ts';
+import { unstarted } from './command-queue.ts';
 import type { Room } from './deps.ts';
 import type { Dispatcher } from './dispatcher.ts';
 import { handoffChange, refuseUnderHandoff } from './handoff.ts';
@@ -60,6 +61,12 @@ async function instruct(
     }
     atRevision(current, request.expectedRevision);
     if (isUncertain(current)) refuse('STATE_CONFLICT', { state: current.state });
+    // The user's own words go first: an agent's instruction neither overtakes nor replaces one that waits, and does not
+    // go past a pause unless the user gave control away.
+    const held = current.paused && current.controller === 'user';
+    if (held || current.queue.length > 0 || unstarted(room, current).length > 0) {
+      refuse('STATE_CONFLICT', { state: current.state });
+    }
     const notice = noticeOver(current, notices, request.noticeId);
     acted = notice?.noticeId;
     if (notice?.kind === 'read_request') refuse('READ_REQUEST_ONLY', {});
