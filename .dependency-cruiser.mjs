@@ -18,6 +18,7 @@ const rooms = {
   'host/plugins': ['core', 'sdk'],
   'host/tasks': ['core', 'sdk'],
   'host/connectors': ['core', 'sdk'],
+  'host/drill': ['host/tasks', 'host/connectors', 'core', 'sdk'],
   'host/api': ['host/tasks', 'core', 'sdk'],
   'host/devices': ['sdk/contract', 'sdk/devices', 'core/credentials', 'core/store'],
   'host/programs': ['host/plugins', 'core', 'sdk'],

@@ -1,15 +1,16 @@
 /** Builds dist/: TypeScript to JavaScript with declarations, then the bundles that run inside workers. */
 import { spawnSync } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { cpSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { root, sourcesDigest } from './setup.mjs';
 
-const root = join(dirname(fileURLToPath(import.meta.url)), '..');
-const dist = join(root, 'dist');
+// Built aside and moved into place at the end: a failed or interrupted build leaves the last one as it was.
+const dist = join(root, '.dist-building');
 rmSync(dist, { recursive: true, force: true });
+const sources = sourcesDigest();
 
 const tsc = join(root, 'node_modules/typescript-native/bin/tsc');
-const compiled = spawnSync(process.execPath, [tsc, '-p', join(root, 'tsconfig.build.json')], {
+const compiled = spawnSync(process.execPath, [tsc, '-p', join(root, 'tsconfig.build.json'), '--outDir', dist], {
   stdio: 'inherit',
   cwd: root,
 });
@@ -23,6 +24,10 @@ for (const step of ['host/plugins/build.mjs', 'host/devices/browser/build.mjs', 
   const file = join(root, step);
   if (existsSync(file)) await (await import(file)).build({ root, dist });
 }
+
+writeFileSync(join(dist, '.sources'), sources);
+rmSync(join(root, 'dist'), { recursive: true, force: true });
+renameSync(dist, join(root, 'dist'));
 
 function copyAssets(from, to) {
   for (const entry of readdirSync(from, { withFileTypes: true })) {

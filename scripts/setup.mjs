@@ -46,20 +46,21 @@ export function ensureDependencies(say) {
   writeFileSync(stamp, wanted);
 }
 
+const buildStamp = join(root, 'dist', '.sources');
+
 /** Builds dist/, unless it was built from exactly these sources. */
 export function ensureBuild(say) {
-  const stamp = join(root, 'dist', '.sources');
-  const wanted = digest([
-    ...['core', 'sdk', 'host', 'plugins'].flatMap((room) => filesUnder(join(root, room))),
-    ...['package-lock.json', 'tsconfig.json', 'tsconfig.build.json', 'scripts/build.mjs'].map((file) =>
-      join(root, file),
-    ),
-  ]);
-  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted) return;
+  if (existsSync(buildStamp) && readFileSync(buildStamp, 'utf8') === sourcesDigest()) return;
   say('Building.');
   const built = run(process.execPath, [join(root, 'scripts', 'build.mjs')]);
   if (built.status !== 0) throw new SetupProblem('The build failed; its messages are above.');
-  writeFileSync(stamp, wanted);
+}
+
+/** What dist/ is made from; the build leaves it beside its result. */
+export function sourcesDigest() {
+  const rooms = ['core', 'sdk', 'host', 'plugins'].flatMap((room) => filesUnder(join(root, room)));
+  const settings = ['package-lock.json', 'tsconfig.json', 'tsconfig.build.json', 'scripts/build.mjs'];
+  return digest([...rooms, ...settings.map((file) => join(root, file))]);
 }
 
 const chromiumNames = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];

@@ -70,6 +70,20 @@ describe('the store on disk', () => {
     );
   });
 
+  it('goes on reading however many walks over a table were begun and left', async () => {
+    const store = await openStore(freshDirectory());
+    const table = store.table<number>({ name: 'things', version: 1 });
+    await store.commit(Array.from({ length: 200 }, (_, i) => table.put([i], i)));
+    const left: unknown[] = [];
+    for (let i = 0; i < 300; i++) {
+      const walk = table.range();
+      left.push(walk, walk.next());
+      await store.commit([table.put(['more'], i)]);
+    }
+    expect([...table.range()]).toHaveLength(201);
+    expect(left).toHaveLength(600);
+  });
+
   it('makes a consistent copy while it is in use', async () => {
     const store = await openStore(freshDirectory());
     const table = store.table<number>({ name: 'things', version: 1 });
@@ -116,6 +130,18 @@ describe('the store on disk', () => {
     const path = join(directory, 'store.mdb');
     truncateSync(path, statSync(path).size - 8192);
     await expect(openLmdbStore({ directory })).rejects.toMatchObject({ code: 'STORE_DAMAGED' });
+  });
+
+  it.each([
+    ['a few words', Buffer.from('this is no store')],
+    ['zeros', Buffer.alloc(16_384)],
+    ['a page of something else', Buffer.alloc(16_384, '<html>')],
+  ])('refuses a file of %s instead of dying of it', async (_, bytes) => {
+    const directory = freshDirectory();
+    writeFileSync(join(directory, 'store.mdb'), bytes);
+    for (const readOnly of [true, false]) {
+      await expect(openLmdbStore({ directory, readOnly })).rejects.toMatchObject({ code: 'STORE_DAMAGED' });
+    }
   });
 
   it('stops writing on a full disk, goes on reading, and writes again when there is room', async () => {

@@ -28,9 +28,11 @@ import { eventRoutes } from './routes/events.ts';
 import { evidenceRoutes } from './routes/evidence.ts';
 import { healthRoutes, OPEN_ROUTES } from './routes/health.ts';
 import { JEV_BODY_BYTES, jevRoutes } from './routes/jev.ts';
-import { metadataRoutes, RESOURCE_METADATA } from './routes/resource-metadata.ts';
+import { messageRoutes } from './routes/messages.ts';
+import { metadataRoutes, publicUrl, RESOURCE_METADATA } from './routes/resource-metadata.ts';
 import { sessionRoutes } from './routes/sessions.ts';
 import { taskRoutes } from './routes/tasks.ts';
+import { toolRoutes } from './routes/tools.ts';
 import type { Sessions } from './sessions.ts';
 import type { Tickets } from './tickets.ts';
 import { closeServer, listenOnSocket, tlsFiles } from './unix-socket.ts';
@@ -79,7 +81,12 @@ export function createApi(options: ApiOptions): Api {
     ...(tls && { https: tlsFiles(tls) }),
     frameworkErrors: (error, request, reply) => sendRefusal(error, request, reply, replyDeps),
   });
-  const replyDeps = { log, uuid: options.uuid, challenge: `Bearer resource_metadata="${RESOURCE_METADATA}"` };
+  const replyDeps = {
+    log,
+    uuid: options.uuid,
+    challenge: (host: string | undefined) =>
+      `Bearer resource_metadata="${publicUrl(options.config(), host)}${RESOURCE_METADATA}"`,
+  };
 
   app.decorateRequest('sender', undefined);
   app.decorateRequest('gone');
@@ -152,11 +159,13 @@ export function createApi(options: ApiOptions): Api {
   jevRoutes(app, options, JEV_BODY_BYTES);
   sessionRoutes(app, options, sessions, tickets);
   taskRoutes(app, options, sessions);
+  toolRoutes(app, options, sessions);
   evidenceRoutes(app, options, sessions);
   bindingRoutes(app, options, sessions);
   eventRoutes(app, options, sessions, limits);
+  messageRoutes(app, options, sessions);
   agentRoutes(app, options, sessions);
-  adminRoutes(app, options);
+  adminRoutes(app, options, tls ? 'https' : 'http');
 
   const sockets: HttpServer[] = [];
   return {

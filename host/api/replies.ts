@@ -34,7 +34,7 @@ export function sendRefusal(
   error: unknown,
   request: FastifyRequest,
   reply: FastifyReply,
-  deps: Pick<ApiDeps, 'log' | 'uuid'> & { challenge: string },
+  deps: Pick<ApiDeps, 'log' | 'uuid'> & { challenge(host: string | undefined): string },
 ): void {
   const surface = surfaceOf(request.url);
   const tooLarge = (error as FastifyError).code === 'FST_ERR_CTP_BODY_TOO_LARGE';
@@ -48,7 +48,7 @@ export function sendRefusal(
   const status = tooLarge ? 413 : statusOf(known.code);
   const retryAfter = retryAfterOf(known);
   if (retryAfter !== undefined) reply.header('retry-after', retryAfter);
-  if (status === 401) reply.header('www-authenticate', deps.challenge);
+  if (status === 401) reply.header('www-authenticate', deps.challenge(request.headers.host));
   reply.status(status).send(surface === 'mcp' ? rpcError(known, request.body) : httpBody(known));
 }
 

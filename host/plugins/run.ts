@@ -89,7 +89,7 @@ async function onSlot(
     const { code, message } = error as { code?: unknown; message?: unknown };
     // What a program's author must hear word for word; every other failure of a plugin is told as the plugin's.
     if (isCode(code) && code.startsWith('PROGRAM_') && typeof message === 'string')
-      throw new HostError(code, { message });
+      throw new HostError(code, { message: message.replace(/^HostError: /, '') });
     throw new HostError('PLUGIN_FAILED', {
       plugin,
       problem: typeof message === 'string' ? message : 'it threw',

@@ -2,7 +2,7 @@
 import type { TaskRecord } from '../../core/receipts/task-record.ts';
 import { refuse } from '../../sdk/contract/errors.ts';
 import type { Caller, TaskSnapshot } from '../../sdk/contract/task.ts';
-import { withDropped, withoutQueue } from './command-queue.ts';
+import { unstarted, withDropped, withoutQueue } from './command-queue.ts';
 import type { Room } from './deps.ts';
 import type { Dispatcher } from './dispatcher.ts';
 import { refuseUnderHandoff } from './handoff.ts';
@@ -42,7 +42,7 @@ function cancelled(room: Room, current: TaskRecord, by: 'user' | 'agent', replac
   const next = step(current, isUncertain(current) ? 'cancelUncertain' : 'cancel');
   const { question: _, ...kept } = next;
   const ended = next.state === 'cancelled';
-  const dropped = withoutQueue(current);
+  const dropped = withoutQueue(room, current, unstarted(room, current));
   const text = withDropped('Cancelled: nothing more is sent.', dropped.text);
   return {
     record: {
@@ -57,6 +57,7 @@ function cancelled(room: Room, current: TaskRecord, by: 'user' | 'agent', replac
       session: isActive(next.state) ? current.session : { ...current.session, closedAt: now, closedReason: by },
     },
     events: dropped.events,
+    changes: dropped.changes,
     audit: 'task.cancelled',
     auditData: { by },
   };

@@ -1,7 +1,10 @@
 /** Commands that wait behind the user's running one: first in, first out, verbatim, never merged and never replayed. */
 import type { QueuedCommand, TaskRecord } from '../../core/receipts/task-record.ts';
+import type { Change } from '../../core/store/store.ts';
 import { refuse } from '../../sdk/contract/errors.ts';
+import type { Room } from './deps.ts';
 import type { NewEvent } from './event-log.ts';
+import { changedInput } from './input-receipt.ts';
 
 /** Commands that may wait. */
 export const MAX_QUEUED = 20;
@@ -12,25 +15,53 @@ export function enqueued(task: TaskRecord, command: QueuedCommand): TaskRecord {
   return { ...task, queue: [...task.queue, command] };
 }
 
-/** A task whose waiting commands will not be sent, with the words and the event that say so. */
-export function withoutQueue(task: TaskRecord): { record: TaskRecord; text?: string; events: NewEvent[] } {
-  const { queue, taskId } = task;
-  if (queue.length === 0) return { record: task, events: [] };
-  const listed = queue.map(({ text }) => `"${text}"`).join(', ');
-  const count = queue.length === 1 ? '1 queued command was' : `${queue.length} queued commands were`;
+/** The user's words that are the newest revision and have not reached a run yet. */
+export function unstarted(room: Pick<Room, 'book'>, task: TaskRecord): QueuedCommand[] {
+  if (task.revision <= task.appliedRevision) return [];
+  const newest = room.book.revision(task.taskId, task.revision);
+  if (newest?.mode !== 'command' || newest.origin === undefined) return [];
+  return [{ id: newest.origin, text: newest.correction?.texts[0] ?? newest.instructions, at: newest.at }];
+}
+
+export interface Dropped {
+  /** The task without its queue. */
+  record: TaskRecord;
+  /** The sentence that lists what was not sent; absent when nothing was waiting. */
+  text?: string;
+  events: NewEvent[];
+  changes: Change[];
+}
+
+/**
+ * Ends the queue, and says so: in a sentence, in an event, and in the receipt of each command.
+ *
+ * @param also commands that will not be sent either, before those of the queue.
+ */
+export function withoutQueue(
+  room: Pick<Room, 'store'>,
+  task: TaskRecord,
+  also: readonly QueuedCommand[] = [],
+): Dropped {
+  const { taskId } = task;
+  const dropped = [...also, ...task.queue];
+  if (dropped.length === 0) return { record: task, events: [], changes: [] };
+  const listed = dropped.map(({ text }) => `"${text}"`).join(', ');
+  const count = dropped.length === 1 ? '1 queued command was' : `${dropped.length} queued commands were`;
+  const receipts = dropped.map(({ id }) =>
+    changedInput(room, taskId, id, { status: 'needs_agent', code: 'COMMAND_NOT_SENT' }),
+  );
+  const commands = dropped.map(({ id, text }) => ({ id, text }));
   return {
     record: { ...task, queue: [] },
     text: `${count} not sent: ${listed}.`,
     events: [
-      {
-        type: 'task.command_queue_dropped',
-        taskId,
-        data: { count: queue.length, commands: queue.map(({ id, text }) => ({ id, text })) },
-      },
+      { type: 'task.command_queue_dropped', taskId, data: { count: dropped.length, commands } },
+      ...receipts.flatMap(({ events }) => events),
     ],
+    changes: receipts.flatMap(({ changes }) => changes),
   };
 }
 
 /** One line that ends with what was not sent. */
 export const withDropped = (line: string, dropped: string | undefined): string =>
-  dropped === undefined ? line : `${line} ${dropped}`;
+  dropped === undefined ? line : `${line} ${dropped}`.trim();

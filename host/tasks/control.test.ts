@@ -277,3 +277,57 @@ describe('who gives the next instruction', () => {
     expect(rounds).toHaveLength(1);
   });
 });
+
+describe('the agent, when a session waits', () => {
+  it('may give the next instruction, three times until its user speaks', async () => {
+    const { room, taskId, round, settled, task } = await controlled();
+    for (const [index, instruction] of ['open the shop', 'search shoes', 'sort by price'].entries()) {
+      await room.service.update(caller(), { taskId, expectedRevision: index + 1, instruction, mode: 'when_ready' });
+      const { input, end } = await round(index + 2);
+      expect(input.goal).toBe(instruction);
+      end(done());
+      await settled();
+    }
+    const fourth = { taskId, expectedRevision: 4, instruction: 'buy', mode: 'when_ready' as const };
+    await expect(room.service.update(caller(), fourth)).rejects.toMatchObject({ code: 'REPLAN_LIMIT' });
+    await room.service.message(caller(), { text: 'Yes, buy them' });
+    const { notices } = await room.service.status(caller(), {}, new AbortController().signal);
+    const { noticeId } = notices.find(({ kind }) => kind === 'message')!;
+    await room.service.update(caller(), { ...fourth, noticeId });
+    expect((await task()).revision).toBe(5);
+  });
+});
+
+describe('a command of the user that waits', () => {
+  it('is neither overtaken nor replaced by an instruction of the agent', async () => {
+    const { room, taskId, say, round, rounds, settled } = await controlled({ first: 'waits' });
+    await round(1);
+    await say('only the blue one');
+    const update = { taskId, expectedRevision: 2, instruction: 'buy', mode: 'when_ready' as const };
+    await expect(room.service.update(caller(), update)).rejects.toMatchObject({ code: 'STATE_CONFLICT' });
+    (await round(2)).end(done());
+    await settled();
+    expect(rounds).toHaveLength(2);
+  });
+
+  it('is listed when the agent’s run it would have corrected is cancelled, or taken over', async () => {
+    const { room, taskId, say, round, events } = await controlled({ first: 'waits' });
+    await round(1);
+    await say('only the blue one');
+    await room.service.cancel(caller(), { taskId, by: 'user' });
+    expect((await events('task.command_queue_dropped')).map(({ data }) => data.commands)).toMatchObject([
+      [{ text: 'only the blue one' }],
+    ]);
+  });
+
+  it('holds a paused task against the agent until the user resumes it or gives control away', async () => {
+    const { room, taskId, control, round } = await controlled({ first: 'waits' });
+    await round(1);
+    await control('pause');
+    await room.until(taskId, ({ state }) => state === 'waiting_input');
+    const update = { taskId, expectedRevision: 1, instruction: 'buy', mode: 'when_ready' as const };
+    await expect(room.service.update(caller(), update)).rejects.toMatchObject({ code: 'STATE_CONFLICT' });
+    await control('agent');
+    expect((await room.service.update(caller(), update)).revision).toBe(2);
+  });
+});

@@ -7,7 +7,7 @@
 import type { TaskRecord, TaskRevision } from '../../core/receipts/task-record.ts';
 import { refuse } from '../../sdk/contract/errors.ts';
 import type { Caller, TaskSnapshot } from '../../sdk/contract/task.ts';
-import { enqueued, withDropped, withoutQueue } from './command-queue.ts';
+import { type Dropped, enqueued, unstarted, withDropped, withoutQueue } from './command-queue.ts';
 import type { Room } from './deps.ts';
 import type { Dispatcher } from './dispatcher.ts';
 import { digestOf, inputEvent, knownInput, newInput } from './input-receipt.ts';
@@ -109,7 +109,8 @@ function revise(room: Room, current: TaskRecord, id: string, text: string): Made
   if (isUncertain(current)) refuse('STATE_CONFLICT', { state: current.state });
   const newest = room.book.revision(current.taskId, current.revision);
   if (isActive(current.state)) {
-    const correctable = !newest?.directCommand && current.revision === current.appliedRevision;
+    const correctable =
+      !newest?.directCommand && current.revision === current.appliedRevision && current.queue.length === 0;
     if (!correctable) return { change: queueChange(room, current, { id, text, at: room.clock.now() }) };
     const change = correctionChange(room, current, newest, id, text);
     const { state } = change.record;
@@ -128,10 +129,14 @@ function revise(room: Room, current: TaskRecord, id: string, text: string): Made
   }
   // A goal that was paused, or has not begun, is corrected; a finished round is followed by one command.
   const corrects = !newest?.directCommand && (current.paused || current.state === 'queued');
+  const dropped = corrects ? undefined : withoutQueue(room, current, unstarted(room, current));
   const change = corrects
     ? correctionChange(room, current, newest, id, text)
     : commandChange(room, current, { id, text });
-  return { change: { ...change, record: withControl(room, change.record, id, 'revise', 'applied') } };
+  const record = withControl(room, change.record, id, 'revise', 'applied');
+  if (dropped?.text === undefined) return { change: { ...change, record } };
+  // A command that was paused before it began gives way to a newer one, and is not forgotten.
+  return { change: { ...change, ...said(room, { ...dropped, record: { ...record, queue: [] } }, '') } };
 }
 
 /** One command of the user, verbatim, as the task's next revision. The reply to a confirmation is one too. */
@@ -186,7 +191,8 @@ function queueChange(room: Room, current: TaskRecord, command: TaskRecord['queue
 
 function pause(room: Room, current: TaskRecord, id: string): Made {
   if (isUncertain(current)) refuse('STATE_CONFLICT', { state: current.state });
-  const { record: emptied, text, events } = withoutQueue(current);
+  const dropped = withoutQueue(room, current);
+  const { record: emptied, text, events, changes } = dropped;
   const told = (record: TaskRecord, line: string): TaskRecord => ({
     ...record,
     progress: { text: withDropped(line, text), observedAt: room.clock.now(), source: 'runtime' },
@@ -196,7 +202,7 @@ function pause(room: Room, current: TaskRecord, id: string): Made {
     const running = current.state === 'starting' || current.state === 'running';
     const stopping = running ? step(emptied, 'interrupt') : emptied;
     const record = told(withControl(room, stopping, id, 'pause', 'pending'), 'Pausing.');
-    return { change: { record, events, audit }, stop: 'pause' };
+    return { change: { record, events, changes, audit }, stop: 'pause' };
   }
   if (current.state === 'queued') {
     const { idleSince: _, ...session } = emptied.session;
@@ -205,10 +211,11 @@ function pause(room: Room, current: TaskRecord, id: string): Made {
       paused: true,
       session: { ...session, idleSince: room.clock.now() },
     };
-    return { change: { record: told(withControl(room, waiting, id, 'pause', 'paused'), 'Paused.'), events, audit } };
+    const record = told(withControl(room, waiting, id, 'pause', 'paused'), 'Paused.');
+    return { change: { record, events, changes, audit } };
   }
   // Nothing is at work: there is nothing to pause, and nothing that could be resumed.
-  return { change: { record: withControl(room, emptied, id, 'pause', 'applied'), events, audit } };
+  return { change: { record: withControl(room, emptied, id, 'pause', 'applied'), events, changes, audit } };
 }
 
 /** Goes on with work that the owner paused. A command that acted before it was paused is finished, never repeated. */
@@ -241,7 +248,13 @@ function hasRun(room: Room, { taskId, dispatch, revision, appliedRevision }: Tas
 
 /** Who gives the next instruction. Nothing that waits for approval, ownership or reading is passed by it. */
 function handOver(room: Room, current: TaskRecord, id: string, to: 'agent' | 'user'): TaskChange {
-  const { record: emptied, text, events } = to === 'agent' ? withoutQueue(current) : { record: current, events: [] };
+  const kept: Dropped = { record: current, events: [], changes: [] };
+  const {
+    record: emptied,
+    text,
+    events,
+    changes,
+  } = to === 'agent' ? withoutQueue(room, current, current.paused ? unstarted(room, current) : []) : kept;
   const line = to === 'agent' ? 'The agent gives the next instruction.' : 'The user gives the next instruction.';
   const { taskId, revision } = current;
   return {
@@ -253,10 +266,17 @@ function handOver(room: Room, current: TaskRecord, id: string, to: 'agent' | 'us
         : { progress: { text: withDropped(line, text), observedAt: room.clock.now(), source: 'runtime' as const } }),
     },
     events,
+    changes,
     ...(to === 'agent' ? { notices: [{ kind: 'needs_move' as const, taskId, revision, text: line }] } : {}),
     audit: 'task.handed_over',
     auditData: { to },
   };
+}
+
+/** The line of a task, with what was not sent. */
+function said(room: Room, { record, text, events, changes }: Dropped, line: string) {
+  const progress = { text: withDropped(line, text), observedAt: room.clock.now(), source: 'runtime' as const };
+  return { record: { ...record, progress }, events, changes };
 }
 
 function withControl(

@@ -5,7 +5,7 @@
 import type { Mutation } from '../../core/receipts/receipt.ts';
 import type { TaskRecord, TaskRevision } from '../../core/receipts/task-record.ts';
 import type { Notice } from '../../sdk/contract/task.ts';
-import { withDropped, withoutQueue } from './command-queue.ts';
+import { unstarted, withDropped, withoutQueue } from './command-queue.ts';
 import { commandChange } from './control.ts';
 import type { Room } from './deps.ts';
 import type { NewEvent } from './event-log.ts';
@@ -152,17 +152,16 @@ function nextCommand(room: Room, change: TaskChange): TaskChange {
 }
 
 function withoutWaiting(room: Room, change: TaskChange): TaskChange {
-  const { record, text, events } = withoutQueue(change.record);
+  // A cancellation has listed what it ended already.
+  const pending = change.record.cancellation ? [] : unstarted(room, change.record);
+  const { record, text, events, changes } = withoutQueue(room, change.record, pending);
   if (text === undefined) return change;
-  const line = withDropped(record.progress?.text ?? '', text).trim();
-  const dropped = change.record.queue.map(({ id }) =>
-    changedInput(room, record.taskId, id, { status: 'needs_agent', code: 'COMMAND_NOT_SENT' }),
-  );
+  const line = withDropped(record.progress?.text ?? '', text);
   return {
     ...change,
     record: { ...record, progress: { text: line, observedAt: room.clock.now(), source: 'runtime' } },
-    changes: [...(change.changes ?? []), ...dropped.flatMap(({ changes }) => changes)],
-    events: [...(change.events ?? []), ...events, ...dropped.flatMap(({ events: told }) => told)],
+    changes: [...(change.changes ?? []), ...changes],
+    events: [...(change.events ?? []), ...events],
     notices: (change.notices ?? []).map((notice) => (notice.kind === 'settled' ? { ...notice, text: line } : notice)),
   };
 }

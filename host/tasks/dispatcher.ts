@@ -5,6 +5,7 @@
 import type { RunReceipt } from '../../core/receipts/receipt.ts';
 import type { TaskRecord, TaskRevision } from '../../core/receipts/task-record.ts';
 import { isHostError } from '../../sdk/contract/errors.ts';
+import { withDropped, withoutQueue } from './command-queue.ts';
 import type { Room } from './deps.ts';
 import { concludeRound } from './direct-round.ts';
 import type { TaskTarget } from './ports.ts';
@@ -53,12 +54,10 @@ export function createDispatcher(room: Room, afterSettle: AfterSettle): Dispatch
   }
 
   async function pass(): Promise<void> {
-    const queued = book
-      .unfinished()
-      .filter((task) => task.state === 'queued' && !live.has(task.taskId) && !waiting.has(task.taskId))
-      .sort((a, b) => a.createdAt - b.createdAt);
-    for (const task of queued) {
-      if (!open || live.size >= room.runLimits.concurrentRuns) return;
+    for (const taskId of [...book.queued()]) {
+      if (!open || works.size >= room.runLimits.concurrentRuns) return;
+      const task = live.has(taskId) || waiting.has(taskId) ? undefined : book.get(taskId);
+      if (task?.state !== 'queued') continue;
       const plan = planOf(task);
       if ('code' in plan) {
         await refuseDispatch(task, plan.code).catch((error: unknown) => report('dispatch', task, error));
@@ -100,16 +99,19 @@ export function createDispatcher(room: Room, afterSettle: AfterSettle): Dispatch
     book.change(task.taskId, (current) => {
       if (current.state !== 'queued') return undefined;
       const failure = failureOf(code, undefined, clock.now());
+      const dropped = withoutQueue(room, current);
+      const text = withDropped(`Not done: ${failure.message}`, dropped.text);
       const record: TaskRecord = {
-        ...step(current, 'refuseDispatch'),
+        ...step(dropped.record, 'refuseDispatch'),
         failure,
         outcome: code === 'ACCESS_DENIED' || code === 'BROWSER_NOT_ALLOWED' ? 'blocked_by_policy' : 'device_failure',
         session: { ...current.session, idleSince: clock.now() },
-        progress: { text: `Not done: ${failure.message}`, observedAt: clock.now(), source: 'runtime' },
+        progress: { text, observedAt: clock.now(), source: 'runtime' },
       };
       const { taskId, revision } = record;
-      const notices = [{ kind: 'settled' as const, taskId, revision, text: `Not done: ${failure.message}`, code }];
-      return { record, notices, audit: 'task.refused', auditData: { code } };
+      const notices = [{ kind: 'settled' as const, taskId, revision, text, code }];
+      const { events, changes } = dropped;
+      return { record, notices, events, changes, audit: 'task.refused', auditData: { code } };
     });
 
   async function execute(taskId: string, plan: Plan): Promise<void> {

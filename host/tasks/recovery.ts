@@ -6,7 +6,7 @@
  */
 import type { RunReceipt } from '../../core/receipts/receipt.ts';
 import type { TaskRecord } from '../../core/receipts/task-record.ts';
-import { withDropped, withoutQueue } from './command-queue.ts';
+import { unstarted, withDropped, withoutQueue } from './command-queue.ts';
 import type { Room } from './deps.ts';
 import { isOpen } from './known-stops.ts';
 import { failureOf } from './settlement.ts';
@@ -34,7 +34,7 @@ function interrupted(room: Room, current: TaskRecord): TaskChange {
   const failure = failureOf(code, undefined, now);
   const next = cancelled ? { ...current, state: 'cancelled' as const } : step(current, 'interruptedByRestart');
   const { activeAttemptId: _, ...kept } = next;
-  const dropped = withoutQueue(current);
+  const dropped = withoutQueue(room, current, unstarted(room, current));
   const text = cancelled
     ? 'Cancelled: nothing more is sent.'
     : withDropped(`Unknown: ${failure.message}`, dropped.text);
@@ -57,7 +57,10 @@ function interrupted(room: Room, current: TaskRecord): TaskChange {
     record,
     audit: 'task.interrupted',
     auditData: { code, open: mutations.filter(isOpen).length },
-    changes: ended && receipt?.status === 'running' ? receipts.replace(ended, mutations, 'run.interrupted') : [],
+    changes: [
+      ...(ended && receipt?.status === 'running' ? receipts.replace(ended, mutations, 'run.interrupted') : []),
+      ...dropped.changes,
+    ],
     notices: [{ kind: 'settled', taskId, revision, text, code }],
     events: dropped.events,
   };

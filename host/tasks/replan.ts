@@ -19,7 +19,9 @@ export function noticeOver(
   notices: readonly Notice[],
   noticeId: string | undefined,
 ): Notice | undefined {
-  const mine = notices.filter((notice) => notice.taskId === task.taskId);
+  const mine = notices.filter(
+    ({ taskId, kind }) => taskId === task.taskId || (taskId === undefined && kind === 'message'),
+  );
   if (noticeId !== undefined) {
     return mine.find((notice) => notice.noticeId === noticeId) ?? refuse('INVALID_INPUT', { path: 'notice_id' });
   }
@@ -29,6 +31,11 @@ export function noticeOver(
 /** @throws REPLAN_NOT_ALLOWED, REPLAN_LIMIT, REPLAN_REPEATED, INVALID_INPUT. */
 export function replanned(task: TaskRecord, guidance: string): TaskRecord['replans'] {
   if (!isReplannable(task)) refuse('REPLAN_NOT_ALLOWED', { state: task.state });
+  return counted(task, guidance);
+}
+
+/** One more move of the agent since its user last spoke. @throws REPLAN_LIMIT, REPLAN_REPEATED, INVALID_INPUT. */
+export function counted(task: TaskRecord, guidance: string): TaskRecord['replans'] {
   if (guidance.length > MAX_GUIDANCE_CHARS) refuse('INVALID_INPUT', { path: 'instruction' });
   if (task.replans.used >= MAX_REPLANS) refuse('REPLAN_LIMIT', {});
   const print = fingerprint(guidance);

@@ -54,7 +54,7 @@ export function reviseChange(room: Room, task: TaskRecord, next: NewInstruction)
 
 /** A finished round's marks do not belong to the next one. */
 function reopened(task: TaskRecord): TaskRecord {
-  const { failure: _, result: __, question: ___, outcome: ____, report: _____, ...kept } = task;
-  const { idleSince: ______, ...session } = kept.session;
+  const { failure: _, result: __, question: ___, outcome: ____, report: _____, paused: ______, ...kept } = task;
+  const { idleSince: _______, ...session } = kept.session;
   return { ...kept, session };
 }

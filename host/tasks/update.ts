@@ -1,13 +1,14 @@
 /** `task_update`: a new instruction, or a confirmation by fresh evidence. */
 import { refuse } from '../../sdk/contract/errors.ts';
-import type { Caller, TaskSnapshot } from '../../sdk/contract/task.ts';
+import type { Caller, Notice, TaskSnapshot } from '../../sdk/contract/task.ts';
+import { unstarted } from './command-queue.ts';
 import type { Room } from './deps.ts';
 import type { Dispatcher } from './dispatcher.ts';
 import { handoffChange, refuseUnderHandoff } from './handoff.ts';
 import { isUncertain } from './known-stops.ts';
 import { atRevision, ownedForChange } from './ownership.ts';
 import { confirmByEvidence, reconcileByEvidence } from './proof.ts';
-import { newChain, noticeOver, replanned } from './replan.ts';
+import { counted, newChain, noticeOver, replanned } from './replan.ts';
 import { reviseChange } from './revise.ts';
 import type { TaskUpdate } from './service.ts';
 import { checkGoal } from './spawn.ts';
@@ -60,19 +61,41 @@ async function instruct(
     }
     atRevision(current, request.expectedRevision);
     if (isUncertain(current)) refuse('STATE_CONFLICT', { state: current.state });
+    // The user's own words go first: an agent's instruction neither overtakes nor replaces one that waits, and does not
+    // go past a pause unless the user gave control away.
+    const held = current.paused && current.controller === 'user';
+    if (held || current.queue.length > 0 || unstarted(room, current).length > 0) {
+      refuse('STATE_CONFLICT', { state: current.state });
+    }
     const notice = noticeOver(current, notices, request.noticeId);
     acted = notice?.noticeId;
     if (notice?.kind === 'read_request') refuse('READ_REQUEST_ONLY', {});
-    const change =
-      notice && notice.kind !== 'question' && !isActive(current.state) && current.state !== 'queued'
-        ? replan(room, current, instruction)
-        : direct(room, current, request, instruction);
+    const change = changeUnder(room, current, request, { notice, instruction });
     return interrupts ? interrupting(change) : change;
   });
   if (acted) await room.book.acknowledge(caller.conversationId, [acted]);
   if (interrupts) dispatcher.stop(task.taskId, 'supersede');
   dispatcher.wake();
   return room.book.snapshot(task);
+}
+
+/**
+ * A stop is replanned: the goal stays, guidance goes beside it. A session that only waits takes the next instruction; one
+ * that no new word of the user stands behind counts like a replan. A message or an answer of the user is such a word.
+ */
+function changeUnder(
+  room: Room,
+  current: TaskChange['record'],
+  request: TaskUpdate,
+  { notice, instruction }: { notice: Notice | undefined; instruction: string },
+): TaskChange {
+  const alone = notice !== undefined && notice.kind !== 'question' && notice.kind !== 'message';
+  if (!alone || isActive(current.state) || current.state === 'queued')
+    return direct(room, current, request, instruction);
+  if (current.state === 'failed' || current.state === 'needs_reconciliation') return replan(room, current, instruction);
+  const replans = counted(current, instruction);
+  const change = direct(room, current, request, instruction);
+  return { ...change, record: { ...change.record, replans } };
 }
 
 function replan(room: Room, current: TaskChange['record'], guidance: string): TaskChange {

@@ -5,7 +5,6 @@ import { LOCAL_OWNER } from '../../core/authorization/authorization.ts';
 import { createApi } from '../api/api.ts';
 import { createSessions } from '../api/sessions.ts';
 import { createTickets } from '../api/tickets.ts';
-import { LAUNCHER } from '../programs/program-service.ts';
 import {
   API,
   AUTHORIZATION,
@@ -13,7 +12,6 @@ import {
   JEV,
   LOG,
   PLUGINS,
-  PROGRAMS,
   SESSIONS,
   STATE,
   STORE,
@@ -21,7 +19,9 @@ import {
   TASKS,
   USAGE,
 } from '../tokens.ts';
+import { accessOf } from './access.ts';
 import { adminReads } from './admin.ts';
+import { contributedPorts } from './contributed-ports.ts';
 import { metricsOf } from './metrics.ts';
 import { once } from './registry.ts';
 
@@ -32,15 +32,7 @@ export function registerSurfaces(container: DependencyContainer): void {
     const authorization = from.resolve(AUTHORIZATION);
     const { port, version } = from.resolve(SURROUNDINGS);
     const plugins = from.resolve(PLUGINS);
-    const access = {
-      authenticate: authorization.authenticate,
-      principal: authorization.principal,
-      agents: () => config.current.agents.map(({ id }) => id),
-      agentName(id: string) {
-        const name = authorization.agent(id)?.name;
-        return name === undefined ? {} : { name };
-      },
-    };
+    const access = accessOf(from);
     return createApi({
       config: () => ({ ...config.current.gateway.api, ...(port !== undefined && { port }) }),
       access,
@@ -58,14 +50,15 @@ export function registerSurfaces(container: DependencyContainer): void {
       receipts: from.resolve(TASKS),
       plugins: {
         list: () => plugins.tools(),
-        call: (pluginId, tool, args, { principalId, agentId, conversationId }, signal) =>
-          plugins.callContributed(pluginId, tool, args, {
+        call: (pluginId, tool, args, caller, signal) => {
+          const { principalId, agentId, conversationId } = caller;
+          return plugins.callContributed(pluginId, tool, args, {
             runId: randomUUID(),
-            ports:
-              pluginId === LAUNCHER ? from.resolve(PROGRAMS).portsFor({ principalId, agentId, conversationId }) : {},
+            ports: contributedPorts(from, caller, pluginId),
             authority: { principalId, agentId, conversationId },
             signal,
-          }),
+          });
+        },
       },
       admin: adminReads(from),
       health: { ready: () => from.resolve(STATE).ready, metrics: () => metricsOf(from) },

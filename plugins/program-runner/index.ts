@@ -5,13 +5,14 @@ import manifest from './plugin.json' with { type: 'json' };
 import { type RunnerHost, runProgram } from './run-program.ts';
 
 /** Endowed by the worker to plugins with the capability `program`. */
-declare const programEngine: Pick<ProgramEngine, 'open' | 'now' | 'soon'>;
+declare const programEngine: Pick<ProgramEngine, 'open' | 'now' | 'cpu' | 'soon'>;
 
 function engine(): ProgramEngine {
-  const { open, now, soon } = programEngine;
+  const { open, now, cpu, soon } = programEngine;
   return {
     open,
     now,
+    cpu,
     soon,
     after: (ms, callback) => setTimeout(callback, ms) as unknown as number,
     cancel: (timer) => clearTimeout(timer),

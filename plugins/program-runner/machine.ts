@@ -14,8 +14,12 @@ import { PRELUDE } from './prelude.ts';
 export const MAX_HEAP_BYTES = 60 * 1024 * 1024;
 /** With 256 KiB, deeply nested source overflows the outer engine's stack first; 128 KiB ends in a clean error. */
 export const MAX_STACK_BYTES = 128 * 1024;
-/** Milliseconds without a pause. Awaiting anything gives a fresh slice. */
+/** Milliseconds of processor time without a pause. Awaiting anything gives a fresh slice. */
 export const CPU_SLICE_MS = 100;
+/** On a machine that is short of processors a slice may take this many times as long by the clock. */
+const PATIENCE = 10;
+/** Milliseconds after which a slice that is over by the clock, but not by the processor, is looked at again. */
+const LOOK_AGAIN_MS = 5;
 
 export type Fault =
   | { kind: 'cpu' }
@@ -48,7 +52,9 @@ export class Machine {
   #vm: QuickJS | undefined;
   #start: JSValueHandle | undefined;
   #receive: JSValueHandle | undefined;
+  #lookAt = 0;
   #sliceEnds = 0;
+  #cpuEnds = 0;
   #cut = false;
   #dead = false;
 
@@ -74,11 +80,7 @@ export class Machine {
       memoryLimit: heapBytes,
       maxStackSize: MAX_STACK_BYTES,
       timezoneOffset: 0,
-      interruptHandler: () => {
-        if (engine.now() <= this.#sliceEnds) return false;
-        this.#cut = true;
-        return true;
-      },
+      interruptHandler: () => this.#overdue(),
       wasi: (memory: { buffer: ArrayBuffer }) => ({
         clock_time_get: (_id: number, _precision: bigint, at: number) => {
           new DataView(memory.buffer).setBigUint64(at, BigInt(Math.floor(now())) * 1_000_000n, true);
@@ -148,7 +150,10 @@ export class Machine {
     const vm = this.#vm;
     if (this.#dead || !vm) return;
     const { engine, onFault, sliceMs = CPU_SLICE_MS } = this.#options;
-    this.#sliceEnds = engine.now() + sliceMs;
+    const now = engine.now();
+    this.#lookAt = now + sliceMs;
+    this.#sliceEnds = now + sliceMs * PATIENCE;
+    this.#cpuEnds = engine.cpu() + sliceMs;
     this.#cut = false;
     try {
       work(vm);
@@ -161,6 +166,19 @@ export class Machine {
       this.close();
       onFault(fault);
     }
+  }
+
+  /** Asked by the engine every few thousand steps. */
+  #overdue(): boolean {
+    const { engine } = this.#options;
+    const now = engine.now();
+    if (now <= this.#lookAt) return false;
+    if (now < this.#sliceEnds && engine.cpu() < this.#cpuEnds) {
+      this.#lookAt = now + LOOK_AGAIN_MS;
+      return false;
+    }
+    this.#cut = true;
+    return true;
   }
 
   #judge(error: unknown): Fault {

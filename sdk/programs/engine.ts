@@ -10,6 +10,11 @@ export interface ProgramEngine {
   open(imports: Record<string, Record<string, unknown>>): EngineInstance;
   /** Milliseconds of a clock that never goes back. */
   now(): number;
+  /**
+   * Milliseconds of processor time, of this thread where the machine can tell and of the whole process otherwise: never
+   * less than what the thread has used.
+   */
+  cpu(): number;
   /** Calls back once after the time; nothing that the callback throws leaves the worker. */
   after(ms: number, callback: () => void): number;
   cancel(timer: number): void;

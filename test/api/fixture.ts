@@ -143,6 +143,9 @@ export interface FakeTasks extends TaskService {
   calls: { method: string; args: unknown }[];
   emit(conversationId: string, type: string, data?: Record<string, unknown>): void;
   waiting: AbortSignal[];
+  /** Event streams that were opened, and events that were pulled by all of them. */
+  readers: number;
+  pulled: number;
 }
 
 /** Keeps what it was asked; owns nothing, so that whatever reaches it has passed the surface. */
@@ -165,10 +168,12 @@ export function createFakeTasks(): FakeTasks {
     task.stateVersion += 1;
     return task;
   };
-  return {
+  const fake: FakeTasks = {
     spawned,
     calls,
     waiting,
+    readers: 0,
+    pulled: 0,
     async start() {},
     async stop() {},
     async discover(_caller, query) {
@@ -227,10 +232,12 @@ export function createFakeTasks(): FakeTasks {
     },
     async *events(caller, afterId, signal) {
       let last = afterId;
+      fake.readers += 1;
       while (!signal.aborted) {
         const next = events.find((event) => event.id > last && event.conversationId === caller.conversationId);
         if (next) {
           last = next.id;
+          fake.pulled += 1;
           yield next;
           continue;
         }
@@ -246,6 +253,7 @@ export function createFakeTasks(): FakeTasks {
       wake.clear();
     },
   };
+  return fake;
 }
 
 function snapshot(caller: Caller, request: SpawnRequest): TaskSnapshot {

@@ -469,3 +469,24 @@ describe('agents and targets', () => {
     expect(await fixture.http('GET', `${SESSION}/targets?nope=1`, { key: KEYS.reader })).toMatchObject({ status: 400 });
   });
 });
+
+describe('messages', () => {
+  it('go to the task that they name, or to the agent, and leave a receipt', async () => {
+    fixture = await apiFixture();
+    const id = await spawn();
+    const post = (body: object, key = KEYS.writer) =>
+      fixture.http('POST', '/api/v1/agents/assistant/messages', { key, body });
+    const sent = await post({ session_id: 'default', text: 'scroll down', execution_task_id: id, request_id: 'm1' });
+    expect(sent).toMatchObject({ status: 202, body: { receipt: { taskId: id } } });
+    expect(await post({ text: 'hello' })).toMatchObject({ status: 202 });
+    expect(fixture.tasks.calls.filter(({ method }) => method === 'message').map(({ args }) => args)).toContainEqual({
+      text: 'hello',
+    });
+    for (const body of [{}, { text: '' }, { text: 'x', execution_task_id: 'no' }, { text: 'x', attachments: [] }])
+      expect(await post(body)).toMatchObject({ status: 400, body: { error: 'INVALID_INPUT' } });
+    expect(await post({ text: 'x' }, KEYS.reader)).toMatchObject({ status: 403 });
+    expect(await post({ text: 'x', session_id: 'foreign' })).toMatchObject({ status: 403 });
+    const foreign = { text: 'x', execution_task_id: UUID };
+    expect(await post(foreign)).toMatchObject({ status: 403, body: { error: 'ACCESS_DENIED' } });
+  });
+});

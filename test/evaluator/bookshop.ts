@@ -17,6 +17,8 @@ export interface Page {
   title: string;
   text: string;
   elements: Control[];
+  /** Whether there is more above or below; none where it is left out. */
+  scroll?: { up: boolean; down: boolean };
 }
 
 interface Book {

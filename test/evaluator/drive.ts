@@ -72,7 +72,10 @@ export function requestFor(page: Page, wish: Wish, recent: Action[], earlier: Ac
               ])
           : [[element.ref, describe(element)]],
       );
-  const operations: Record<string, string> = {};
+  const operations: Record<string, string> = {
+    ...(page.scroll?.down && { SCROLL_DOWN: 'Scroll down.' }),
+    ...(page.scroll?.up && { SCROLL_UP: 'Scroll up.' }),
+  };
   const questions: Record<string, JevQuestion> = {};
   for (const operation of ['CLICK', 'TYPE_TEXT', 'SELECT'] as const) {
     const offered = targets(operation);
@@ -96,7 +99,7 @@ export function requestFor(page: Page, wish: Wish, recent: Action[], earlier: Ac
         title: page.title,
         text: page.text,
         elements: page.elements.map(({ ref, label, role, operations: own }) => ({ ref, label, role, operations: own })),
-        scroll: { up: false, down: false },
+        scroll: page.scroll ?? { up: false, down: false },
         truncated: { text: false, elements: false },
       },
       recent_actions: recent,

@@ -36,6 +36,10 @@ export function plainEngine(): CountedEngine {
       };
     },
     now: () => performance.now(),
+    cpu() {
+      const { user, system } = process.cpuUsage();
+      return (user + system) / 1000;
+    },
     after: (ms, callback) => Number(setTimeout(callback, ms)[Symbol.toPrimitive]()),
     cancel: (timer) => clearTimeout(timer),
     soon: (callback) => void setImmediate(callback),

@@ -70,7 +70,11 @@ export async function controlled(options: RoomOptions & { first?: BrowserRunResu
       while (rounds.length < number) await new Promise<void>((wake) => waiting.push(wake));
       return rounds[number - 1]!;
     },
-    notices: async () => (await room.service.status(caller(), { taskId }, new AbortController().signal)).notices,
+    /** Without the one that tells how the first round ended. */
+    notices: async () =>
+      (await room.service.status(caller(), { taskId }, new AbortController().signal)).notices.filter(
+        ({ kind, revision }) => kind !== 'settled' || revision !== 1,
+      ),
     events: async (type: string) => {
       const found = [];
       const stop = new AbortController();

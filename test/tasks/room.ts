@@ -45,6 +45,8 @@ export interface RoomOptions {
   limits?: TaskServiceDeps['limits'];
   thinking?: TaskServiceDeps['thinking'];
   now?: () => number;
+  scope?: typeof SCOPE;
+  evaluate?: TaskServiceDeps['jev']['evaluate'];
   callTool?: (name: string, args: Record<string, unknown>, signal: AbortSignal) => Promise<ToolReply>;
 }
 
@@ -73,7 +75,7 @@ export function createTestRoom(options: RoomOptions = {}) {
     agentId: owner.agentId,
     principalId: owner.principalId,
     conversationId: owner.conversationId,
-    scope: SCOPE,
+    scope: options.scope ?? SCOPE,
   });
   const idOf = (owner: Pick<Caller, 'principalId' | 'conversationId'>) =>
     `tab-${owner.principalId}-${owner.conversationId}`;
@@ -98,7 +100,10 @@ export function createTestRoom(options: RoomOptions = {}) {
         return controller(input, call.ports as Parameters<Controller>[1], call.signal);
       },
     },
-    jev: { allowed: () => true, evaluate: async () => Promise.reject(new HostError('JEV_DISABLED')) },
+    jev: {
+      allowed: () => true,
+      evaluate: options.evaluate ?? (async () => Promise.reject(new HostError('JEV_DISABLED'))),
+    },
     features: () => ({ browserTasks: true, computerTasks: true, browserSteps: false, computerSteps: false }),
     clock: { now: options.now ?? Date.now },
     ids: { uuid: () => randomUUID() },

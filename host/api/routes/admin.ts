@@ -27,7 +27,7 @@ const Head = v.strictObject({
 
 const ADMIN = '/api/v1/admin';
 
-export function adminRoutes(app: FastifyInstance, deps: ApiDeps): void {
+export function adminRoutes(app: FastifyInstance, deps: ApiDeps, scheme: 'http' | 'https' = 'http'): void {
   const allowed = (request: FastifyRequest) => {
     const { access, agents } = principalOf(request);
     if (access !== 'admin' || agents !== '*') refuse('ACCESS_DENIED');
@@ -56,6 +56,15 @@ export function adminRoutes(app: FastifyInstance, deps: ApiDeps): void {
   app.get(`${ADMIN}/audit`, async (request) => ({
     entries: await allowed(request).audit(page(AuditPage, request.query)),
   }));
+
+  // Where the host answers over TCP, for a command that hands an agent its way in; with port 0 nothing else knows.
+  app.get(`${ADMIN}/address`, async (request) => {
+    allowed(request);
+    const address = app.server.address();
+    if (address === null || typeof address === 'string') refuse('NOT_FOUND');
+    const host = address.family === 'IPv6' ? `[${address.address}]` : address.address;
+    return { url: `${scheme}://${host}:${address.port}` };
+  });
 
   app.get(`${ADMIN}/plugins`, async (request) => ({ plugins: allowed(request).plugins() }));
 

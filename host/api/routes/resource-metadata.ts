@@ -10,9 +10,16 @@ export const RESOURCE_METADATA = '/.well-known/oauth-protected-resource/mcp';
 export function metadataRoutes(app: FastifyInstance, config: () => ApiConfig): void {
   for (const url of ['/.well-known/oauth-protected-resource', RESOURCE_METADATA])
     app.get(url, async (request) => ({
-      resource: `${config().publicUrl?.replace(/\/$/, '') ?? `${request.protocol}://${request.headers.host ?? 'localhost'}`}/mcp`,
+      resource: `${publicUrl(config(), request.headers.host)}/mcp`,
       resource_name: 'jev-host',
       bearer_methods_supported: ['header'],
       scopes_supported: ['read', 'write'],
     }));
+}
+
+/** The address that clients use. @param host of the request; it has passed the check of names, or is not repeated. */
+export function publicUrl(config: ApiConfig, host: string | undefined): string {
+  if (config.publicUrl !== undefined) return config.publicUrl.replace(/\/+$/, '');
+  const known = /^[A-Za-z0-9.:[\]-]{1,255}$/.test(host ?? '') ? host : 'localhost';
+  return `${config.tls ? 'https' : 'http'}://${known}`;
 }

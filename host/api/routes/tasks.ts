@@ -82,7 +82,9 @@ export function taskRoutes(app: FastifyInstance, deps: ApiDeps, sessions: Sessio
 
   app.post(`${TASK}/cancel`, async (request, reply) => {
     const caller = callerFor(request, 'write');
-    const task = await deps.tasks.cancel(caller, taskCancel(taskOf(request), checked(CancelBody, request.body ?? {})));
+    const cancel = taskCancel(taskOf(request), checked(CancelBody, request.body ?? {}));
+    // Over HTTP it is the user's own word; an agent cancels with its tool.
+    const task = await deps.tasks.cancel(caller, { ...cancel, by: 'user' });
     reply.status(202);
     return { task };
   });

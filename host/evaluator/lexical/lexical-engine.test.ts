@@ -52,6 +52,38 @@ describe('the lexical engine', () => {
     expect(steps.at(-1)).toBe('DONE');
   });
 
+  it('scrolls on before it guesses when nothing in view bears the goal’s words', () => {
+    const page = {
+      url: 'https://shop.example/delivery',
+      title: 'Delivery',
+      text: 'Full name',
+      elements: [
+        { ref: 'e1', label: 'Basket (1)', role: 'link', operations: ['CLICK' as const] },
+        {
+          ref: 'e2',
+          label: 'Full name',
+          role: 'textbox',
+          operations: ['CLICK' as const, 'TYPE_TEXT' as const],
+          value: 'A',
+        },
+      ],
+    };
+    const past = ['Add to basket', 'Go to checkout'].map((target) => ({
+      operation: 'CLICK',
+      target,
+      page_changed: true,
+    }));
+    const wish = {
+      goal: 'Add the hat to the basket, go to checkout, fill in the form and place the order',
+      fields: [{ label: 'Full name', text: 'A' }],
+      maxSteps: 1,
+    };
+    const made = requestFor(page, wish, [], past);
+    made.state.page.scroll = { up: false, down: true };
+    Object.assign(made.questions.operation.criteria, { SCROLL_DOWN: 'Show what is below.' });
+    expect(decide(made).operation).toMatchObject({ choice: 'SCROLL_DOWN' });
+  });
+
   it('answers any request with answers that the service accepts', () => {
     fc.assert(
       fc.property(request, ({ state, questions }) => {
@@ -107,5 +139,42 @@ describe('the lexical engine', () => {
       questions: { where: { type: 'box', instructions: 'the button' } },
     });
     expect(answers.where).toEqual({ type: 'box', box: { top: 0, bottom: 1, left: 0, right: 1 }, confidence: 0 });
+  });
+});
+
+describe('a form whose end is out of view', () => {
+  const page = (more: { ref: string; label: string; role: string; operations: 'CLICK'[] }[]) => ({
+    url: 'https://site.example/delivery',
+    title: 'Delivery',
+    text: 'Where shall we send it?',
+    scroll: { up: more.length > 0, down: more.length === 0 },
+    elements: [
+      { ref: 'e1', label: 'Bag (1)', role: 'link', operations: ['CLICK' as const] },
+      {
+        ref: 'e2',
+        label: 'Recipient',
+        role: 'textbox',
+        operations: ['CLICK' as const, 'TYPE_TEXT' as const],
+        value: 'Ines',
+      },
+      ...more,
+    ],
+  });
+  const wish = {
+    goal: 'Put the book in the bag, fill in the address and place the order',
+    fields: [{ label: 'Recipient', text: 'Ines' }],
+    maxSteps: 1,
+  };
+  const past = [{ operation: 'TYPE_TEXT', target: 'Recipient', role: 'textbox', text: 'Ines', page_changed: true }];
+
+  it('is scrolled to its end, not left by the nearest link', () => {
+    expect(decide(requestFor(page([]), wish, past, [])).operation).toMatchObject({ choice: 'SCROLL_DOWN' });
+  });
+
+  it('is sent off once its end is in view', () => {
+    const end = [{ ref: 'e3', label: 'Place order', role: 'button', operations: ['CLICK' as const] as 'CLICK'[] }];
+    const answers = decide(requestFor(page(end), wish, past, []));
+    expect(answers.operation).toMatchObject({ choice: 'CLICK' });
+    expect(answers.click_target).toMatchObject({ choice: 'e3' });
   });
 });

@@ -1,12 +1,17 @@
 /** Which operation comes next: the one whose best target helps most, unless the page shows that all is done. */
 import type { Candidate, Situation } from './situation.ts';
-import { scoreTarget, unfilledFields } from './targets.ts';
+import { formAwaitsItsEnd, scoreTarget, unfilledFields } from './targets.ts';
 import { contentWords, share } from './words.ts';
 
 const COMPLETED =
   /\b(?:thank you|thanks for|has been (?:placed|received|sent|saved|booked|submitted|confirmed|registered)|(?:order|booking|registration|payment|message) (?:is )?(?:placed|confirmed|received|complete|completed|successful|sent)|successfully|we have received|confirmation number|order number)\b|ขอบคุณ|เรียบร้อย|สำเร็จ/iu;
 const LOADING = /\b(?:loading|please wait|one moment)\b|กำลังโหลด/iu;
 const READING = /^\s*(?:what|which|who|when|where|why|how|read|tell|list|summari[sz]e|is|are|does|do)\b|อ่าน|อะไร|กี่/iu;
+
+/** From this score on, a target bears the goal's own words. */
+const SURE = 4.2;
+/** Scrolls in a row before something else is tried. */
+const MAX_SCROLLS = 8;
 
 export function scoreOperations(situation: Situation, scored: ReadonlyMap<Candidate, number>): Map<string, number> {
   const scores = new Map<string, number>();
@@ -55,14 +60,28 @@ function scoreDone(situation: Situation, best: number): number {
   return last.pageChanged ? 3 + 3 * fit : 2.5;
 }
 
+/**
+ * Only what is in view is offered, so what the goal speaks of may lie further down. Looking there costs nothing and comes
+ * before a guess; back up only when the end was reached in vain.
+ */
 function scoreScroll(situation: Situation, direction: 'up' | 'down', best: number): number {
   const asked = new RegExp(`\\bscroll\\b.*\\b${direction}\\b|\\b${direction}\\b.*\\bscroll\\b`, 'i');
   const operation = `SCROLL_${direction.toUpperCase()}`;
-  const already = situation.actions.filter((action) => action.operation === operation).length;
-  if (asked.test(situation.goal.text) && already === 0) return 8;
-  if (direction === 'up') return 0.3;
-  const stuck = situation.last?.operation === operation && !situation.last.pageChanged;
-  return best < 3 && !stuck && already < 8 ? 2.8 : 0.4;
+  const { actions, last, goal, scroll } = situation;
+  if (asked.test(goal.text) && !actions.some((action) => action.operation === operation)) return 8;
+  const stuck = last?.operation === operation && !last.pageChanged;
+  const scrolls = trailingScrolls(situation);
+  if (stuck || scrolls >= MAX_SCROLLS) return 0.4;
+  // A form that is filled in is sent off at its end, and its end is not in view.
+  if (direction === 'down' && formAwaitsItsEnd(situation)) return 6;
+  if (direction === 'down') return best < SURE ? 3.9 : 0.4;
+  return best < 2.5 && scrolls > 0 && !scroll.down ? 2.7 : 0.3;
+}
+
+/** Scrolls since anything else was done. */
+function trailingScrolls({ actions }: Situation): number {
+  const other = actions.findLastIndex((action) => !action.operation.startsWith('SCROLL_'));
+  return actions.length - 1 - other;
 }
 
 export function scoreCandidates(situation: Situation): Map<Candidate, number> {

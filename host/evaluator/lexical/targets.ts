@@ -35,6 +35,19 @@ export function unfilledFields(situation: Situation): Candidate[] {
   });
 }
 
+/** Every supplied field in view holds its text, and nothing in view would send it off. */
+export function formAwaitsItsEnd(situation: Situation): boolean {
+  const inForm = (candidate: Candidate): boolean =>
+    candidate.operation === 'TYPE_TEXT' &&
+    !isSearchLabel(candidate.label) &&
+    suppliedText(candidate.label, situation) !== undefined;
+  if (!situation.candidates.some(inForm) || unfilledFields(situation).length > 0) return false;
+  return !situation.candidates.some(
+    ({ operation, label }) =>
+      operation === 'CLICK' && contentWords(label).some((word) => ENDING.has(word) || word === 'continue'),
+  );
+}
+
 function scoreField(candidate: Candidate, situation: Situation): number {
   const supplied = suppliedText(candidate.label, situation);
   const typed = situation.actions.filter(
@@ -82,6 +95,9 @@ function scoreClick(candidate: Candidate, situation: Situation): number {
   }
   if (isSearchLabel(candidate.label) && situation.actions.some(isSearching)) return 0.3;
 
+  // Leaving a form that was filled in would lose it.
+  if (formAwaitsItsEnd(situation)) return 0.5;
+
   let score = 0;
   for (const [index, part] of goal.parts.entries()) {
     if (progress.done.has(index) || (part.searches && !isSearchLabel(candidate.label))) continue;
@@ -110,7 +126,8 @@ function wayOn(candidate: Candidate, label: readonly string[], situation: Situat
   const filled = added(situation);
   if (has('checkout')) return filled ? 5 : 1;
   if (has('add') && has('basket')) return filled ? 0.5 : 4;
-  if (has('basket')) return filled ? 3.6 : 0.6;
+  // The basket is the way on only until the checkout has begun.
+  if (has('basket')) return filled && !checkingOut(situation) ? 3.6 : 0.6;
   if (has('pay') || (has('order') && (has('place') || has('confirm') || has('submit') || has('complete'))))
     return filled ? 4.6 : 1;
   if (has('continue')) return 3.4;
@@ -120,9 +137,13 @@ function wayOn(candidate: Candidate, label: readonly string[], situation: Situat
   return 0;
 }
 
+/** As many actions as a request carries: before them there may have been others. */
+const FULL_HISTORY = 10;
+
 /** Long tasks forget their first actions, so a search that later parts have left behind is not made again. */
 function wantsSearch(supplied: boolean, { goal, progress, actions }: Situation): boolean {
   if (actions.length === 0) return supplied || goal.parts.some((part) => part.searches);
+  if (actions.length >= FULL_HISTORY) return false;
   const searching = goal.parts.findIndex((part) => part.searches);
   return searching < 0 ? supplied && actions.length < 3 : searching >= progress.next;
 }
@@ -134,6 +155,13 @@ function added({ goal, progress, actions }: Situation): boolean {
     const label = contentWords(target);
     return operation === 'CLICK' && label.includes('basket') && label.includes('add');
   });
+}
+
+function checkingOut({ actions, candidates }: Situation): boolean {
+  return (
+    actions.some((action) => contentWords(action.target).includes('checkout')) ||
+    candidates.filter(({ operation, label }) => operation === 'TYPE_TEXT' && !isSearchLabel(label)).length > 1
+  );
 }
 
 /** Boxes of terms: only once sending without them has failed. */

@@ -1,0 +1,201 @@
+import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { startJevHost } from '../../scripts/demo/stack.mjs';
+
+const main = join(import.meta.dirname, '../../dist/host/main.js');
+const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
+const KEY = 'serve-test-key';
+
+let folder: string;
+let stops: (() => Promise<unknown>)[];
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'serve-'));
+  stops = [];
+});
+afterEach(async () => {
+  for (const stop of stops) await stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+interface Config {
+  dataDir: string;
+  gateway: { api: { port: number; keys: object[] }; jev?: object };
+  agents: object[];
+  [key: string]: unknown;
+}
+
+const config = (): Config => ({
+  dataDir: join(folder, 'data'),
+  gateway: {
+    api: { port: 0, keys: [{ id: 'a', sha256: sha256(KEY), agents: ['assistant'], access: 'write' }] },
+  },
+  agents: [{ id: 'assistant' }],
+});
+
+function write(value: unknown): string {
+  const file = join(folder, 'config.json');
+  writeFileSync(`${file}.new`, typeof value === 'string' ? value : JSON.stringify(value));
+  renameSync(`${file}.new`, file);
+  return file;
+}
+
+async function serve(value: unknown = config(), env: Record<string, string> = {}) {
+  const host = await startJevHost(['serve', '--config', write(value), '--port', '0'], { env });
+  stops.push(() => host.stop());
+  return host;
+}
+
+/** Runs a command to its end. */
+function run(...args: string[]): Promise<{ code: number | null; stdout: string; stderr: string }> {
+  const child = spawn(process.execPath, [main, ...args], { env: { PATH: process.env.PATH ?? '', HOME: folder } });
+  const out = { stdout: '', stderr: '' };
+  for (const name of ['stdout', 'stderr'] as const)
+    child[name].on('data', (data) => {
+      out[name] += data;
+    });
+  return new Promise((resolve) => child.once('close', (code) => resolve({ code, ...out })));
+}
+
+const status = async (url: string, path: string, key = KEY) =>
+  (await fetch(url + path, { headers: { authorization: `Bearer ${key}` } })).status;
+
+describe('jev-host serve', () => {
+  it('says where it answers, answers there, and stops in order when it is asked to', async () => {
+    const host = await serve();
+    expect(host.output()).toMatch(/^jev-host ready http:\/\/127\.0\.0\.1:\d+$/m);
+    expect(await status(host.url, '/readyz')).toBe(200);
+    expect(await status(host.url, '/api/v1/agents')).toBe(200);
+    expect(await host.stop()).toBe(0);
+    await expect(fetch(`${host.url}/healthz`)).rejects.toThrow();
+  });
+
+  it('serves nothing with a configuration that is not valid, and lists every problem', async () => {
+    const wrong = config();
+    Object.assign(wrong.gateway.api, { prot: 1 });
+    wrong.agent = [];
+    const { code, stdout, stderr } = await run('serve', '--config', write(wrong));
+    expect(code).toBe(1);
+    expect(stdout).toBe('');
+    expect(stderr).toContain('gateway.api.prot: there is no such key; did you mean "port"?');
+    expect(stderr).toContain('agent: there is no such key; did you mean "agents"?');
+    const checked = await run('config', 'check', '--config', join(folder, 'config.json'), '--json');
+    expect(checked.code).toBe(1);
+    expect(JSON.parse(checked.stdout).problems).toHaveLength(2);
+  });
+
+  it('refuses a second host on the same data directory', async () => {
+    await serve();
+    const { code, stderr } = await run('serve', '--config', join(folder, 'config.json'));
+    expect(code).toBe(1);
+    expect(stderr).toContain('STORE_UNAVAILABLE');
+  });
+
+  it('follows a changed file within seconds: a removed key opens nothing, a broken file changes nothing', async () => {
+    const host = await serve();
+    const second = config();
+    second.gateway.api.keys = [{ id: 'b', sha256: sha256('second'), agents: '*', access: 'read' }];
+    second.agents.push({ id: 'late' });
+    write(second);
+    await expect.poll(() => status(host.url, '/api/v1/agents'), { timeout: 5000 }).toBe(401);
+    expect(await status(host.url, '/api/v1/agents/late/sessions', 'second')).toBe(200);
+
+    write('{ "gateway": ');
+    await expect.poll(() => host.output(), { timeout: 5000 }).toContain('is not valid; the host keeps the last one');
+    expect(await status(host.url, '/api/v1/agents', 'second')).toBe(200);
+
+    write(config());
+    await expect.poll(() => status(host.url, '/api/v1/agents'), { timeout: 5000 }).toBe(200);
+  });
+
+  it('takes a key away from an evaluation that is on its way: the answer is dropped', async () => {
+    let answer = () => {};
+    let asked = () => {};
+    const request = new Promise<void>((resolve) => {
+      asked = resolve;
+    });
+    const provider = createServer((incoming, outgoing) => {
+      incoming.resume();
+      answer = () => {
+        outgoing.writeHead(200, { 'content-type': 'application/json' });
+        outgoing.end(
+          JSON.stringify({
+            model: 'jev-1.13.0',
+            answers: { a: { type: 'noul', noul: 0.5 } },
+            usage: { input_tokens: 1, output_tokens: 1 },
+          }),
+        );
+      };
+      asked();
+    });
+    await new Promise<void>((resolve) => provider.listen(0, '127.0.0.1', resolve));
+    stops.push(() => new Promise((resolve) => provider.close(resolve)));
+    const withJev = (keys: object[]) => ({
+      ...config(),
+      gateway: {
+        api: { port: 0, keys },
+        jev: {
+          enabled: true,
+          provider: 'typesafe',
+          model: 'jev-1.13.0',
+          timeoutMs: 30_000,
+          baseUrl: `http://127.0.0.1:${(provider.address() as AddressInfo).port}`,
+          apiKeyEnv: 'PRIVATE_JEV_TOKEN',
+        },
+      },
+    });
+    const host = await serve(withJev(config().gateway.api.keys), { PRIVATE_JEV_TOKEN: 'canary-credential-value' });
+    const call = fetch(`${host.url}/api/v1/jev/evaluate`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ agentId: 'assistant', state: 's', questions: { a: { type: 'noul', instructions: '?' } } }),
+    });
+    await request;
+    write(withJev([]));
+    await expect.poll(() => status(host.url, '/api/v1/agents'), { timeout: 5000 }).toBe(401);
+    answer();
+    const refused = await call;
+    expect(refused.status).toBe(403);
+    expect(await refused.json()).toMatchObject({ error: { code: 'JEV_ACCESS_DENIED' } });
+    expect(host.output()).not.toContain('canary-credential-value');
+  });
+
+  it('lets the local owner in by the socket of the data directory, without a key', async () => {
+    await serve();
+    const { code, stdout } = await run('task', 'status', '--config', join(folder, 'config.json'), '--json');
+    expect([code, stdout.trim() === '' ? 'nothing' : 'json']).toEqual([0, 'json']);
+  });
+
+  it('keeps sessions over a restart', async () => {
+    const first = await serve();
+    const open = (url: string) =>
+      fetch(`${url}/api/v1/agents/assistant/sessions`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ sessionId: 'kept' }),
+      }).then((response) => response.json());
+    const before = await open(first.url);
+    await first.stop();
+    const second = await serve();
+    expect(await open(second.url)).toEqual(before);
+  });
+});
+
+describe('jev-host key create', () => {
+  it('prints a key once, and an entry that lets it in', async () => {
+    const { code, stdout } = await run('key', 'create', '--id', 'laptop', '--agent', 'assistant', '--json');
+    expect(code).toBe(0);
+    const { key, entry } = JSON.parse(stdout);
+    expect(entry).toEqual({ id: 'laptop', sha256: sha256(key), agents: ['assistant'], access: 'write' });
+    const file = write({ ...config(), gateway: { api: { port: 0, keys: [entry] } } });
+    expect((await run('config', 'check', '--config', file)).code).toBe(0);
+    expect(readFileSync(file, 'utf8')).not.toContain(key);
+    expect((await run('key', 'create', '--access', 'root')).code).toBe(2);
+    expect((await run('key')).code).toBe(2);
+  });
+});
