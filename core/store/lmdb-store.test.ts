@@ -70,6 +70,20 @@ describe('the store on disk', () => {
     );
   });
 
+  it('goes on reading however many walks over a table were begun and left', async () => {
+    const store = await openStore(freshDirectory());
+    const table = store.table<number>({ name: 'things', version: 1 });
+    await store.commit(Array.from({ length: 200 }, (_, i) => table.put([i], i)));
+    const left: unknown[] = [];
+    for (let i = 0; i < 300; i++) {
+      const walk = table.range();
+      left.push(walk, walk.next());
+      await store.commit([table.put(['more'], i)]);
+    }
+    expect([...table.range()]).toHaveLength(201);
+    expect(left).toHaveLength(600);
+  });
+
   it('makes a consistent copy while it is in use', async () => {
     const store = await openStore(freshDirectory());
     const table = store.table<number>({ name: 'things', version: 1 });

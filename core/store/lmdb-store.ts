@@ -24,6 +24,10 @@ const MAX_TABLES = 64;
 /** Row versions of one opening of the store; the opening's number is the upper part. */
 const VERSIONS_PER_OPENING = 2 ** 32;
 
+/** Rows that a range takes from LMDB at once: few at first, since most callers want one, then more. */
+const FIRST_PIECE = 32;
+const LARGEST_PIECE = 1024;
+
 type Bytes = Database<Buffer, Buffer>;
 
 interface StoreMeta {
@@ -126,14 +130,34 @@ function createStore(root: RootDatabase<Buffer, Buffer>, lock: Exclusive | undef
       }
     };
 
-    function* range(options: RangeOptions = {}): IterableIterator<Row<T>> {
+    /** Rows of one piece of a range. The walk ends here, so no reader of LMDB stays open while a caller thinks. */
+    function piece(options: RangeOptions): { rows: Row<T>[]; last: Key | undefined; count: number } {
+      const rows: Row<T>[] = [];
+      let last: Key | undefined;
+      let count = 0;
       for (const { key, value } of bytes.getRange(lmdbRange(options))) {
+        last = decodeKey(Buffer.from(key));
+        count += 1;
         try {
-          yield read(decodeKey(Buffer.from(key)), value);
+          rows.push(read(last, value));
         } catch (error) {
           // The others stay readable; the damage is remembered, and nothing is written any more.
           if (!isHostError(error, 'STORE_DAMAGED')) throw error;
         }
+      }
+      return { rows, last, count };
+    }
+
+    function* range(options: RangeOptions = {}): IterableIterator<Row<T>> {
+      let left = options.limit ?? Number.POSITIVE_INFINITY;
+      let after = options.after;
+      for (let size = FIRST_PIECE; left > 0; size = Math.min(size * 4, LARGEST_PIECE)) {
+        const limit = Math.min(size, left);
+        const { rows, last, count } = piece({ ...options, ...(after ? { after } : {}), limit });
+        yield* rows;
+        if (count < limit || last === undefined) return;
+        left -= count;
+        after = last;
       }
     }
 

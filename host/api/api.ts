@@ -34,6 +34,7 @@ import { messageRoutes } from './routes/messages.ts';
 import { metadataRoutes, publicUrl, RESOURCE_METADATA } from './routes/resource-metadata.ts';
 import { sessionRoutes } from './routes/sessions.ts';
 import { taskRoutes } from './routes/tasks.ts';
+import { toolRoutes } from './routes/tools.ts';
 import type { Sessions } from './sessions.ts';
 import type { Tickets } from './tickets.ts';
 import { closeServer, listenOnSocket, tlsFiles } from './unix-socket.ts';
@@ -161,6 +162,7 @@ export function createApi(options: ApiOptions): Api {
   jevRoutes(app, options, JEV_BODY_BYTES);
   sessionRoutes(app, options, sessions, tickets);
   taskRoutes(app, options, sessions);
+  toolRoutes(app, options, sessions);
   evidenceRoutes(app, options, sessions);
   bindingRoutes(app, options, sessions);
   eventRoutes(app, options, sessions, limits);

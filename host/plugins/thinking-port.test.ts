@@ -115,13 +115,14 @@ describe('the Thinking port of a run', () => {
   });
 
   it('tells runs only of what is set up', () => {
-    expect(port({}).offers()).toEqual({ textHelper: true, verifier: true });
-    expect(port({ provider: model(false) }).offers()).toEqual({ textHelper: false, verifier: false });
+    expect(port({}).offers()).toEqual({ textHelper: true, verifier: true, action: true });
+    expect(port({ provider: model(false) }).offers()).toEqual({ textHelper: false, verifier: false, action: false });
     expect(port({ provider: model(false), textProvider: model() }).offers()).toEqual({
       textHelper: true,
       verifier: false,
+      action: false,
     });
-    expect(port({ helpers: {} }).offers()).toEqual({ textHelper: false, verifier: false });
+    expect(port({ helpers: {} }).offers()).toEqual({ textHelper: false, verifier: false, action: false });
   });
 
   it('says that nothing is set up, rather than asking a helper that is not there', async () => {

@@ -36,7 +36,7 @@ export interface ThinkingPortDeps {
 
 export interface ThinkingPort {
   /** What a run may be told to count on now. */
-  offers(): { textHelper: boolean; verifier: boolean };
+  offers(): { textHelper: boolean; verifier: boolean; action: boolean };
   /** The port of one run, with that run's own budget. */
   forRun(authority: RunAuthority): NonNullable<RunPorts['assist']>;
 }
@@ -57,6 +57,7 @@ export function createThinkingPort(deps: ThinkingPortDeps): ThinkingPort {
       return {
         textHelper: serves(text) || (thinking && textModel().configured),
         verifier: serves(verify) || (thinking && deps.provider.configured),
+        action: thinking && deps.provider.configured,
       };
     },
 

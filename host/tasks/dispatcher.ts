@@ -54,12 +54,10 @@ export function createDispatcher(room: Room, afterSettle: AfterSettle): Dispatch
   }
 
   async function pass(): Promise<void> {
-    const queued = book
-      .unfinished()
-      .filter((task) => task.state === 'queued' && !live.has(task.taskId) && !waiting.has(task.taskId))
-      .sort((a, b) => a.createdAt - b.createdAt);
-    for (const task of queued) {
-      if (!open || live.size >= room.runLimits.concurrentRuns) return;
+    for (const taskId of [...book.queued()]) {
+      if (!open || works.size >= room.runLimits.concurrentRuns) return;
+      const task = live.has(taskId) || waiting.has(taskId) ? undefined : book.get(taskId);
+      if (task?.state !== 'queued') continue;
       const plan = planOf(task);
       if ('code' in plan) {
         await refuseDispatch(task, plan.code).catch((error: unknown) => report('dispatch', task, error));

@@ -89,7 +89,7 @@ export interface Evaluations {
 
 /** Thinking, when the operator has set it up (host/plugins/thinking-port.ts). */
 export interface Assistance {
-  offers(): { textHelper: boolean; verifier: boolean };
+  offers(): { textHelper: boolean; verifier: boolean; action?: boolean };
   forRun(authority: {
     principalId: string;
     agentId: string;
@@ -104,6 +104,8 @@ export interface Features {
   computerTasks: boolean;
   browserSteps: boolean;
   computerSteps: boolean;
+  /** Decisions carry a picture of the page (gateway.jev.images.enabled). */
+  images?: boolean;
 }
 
 export type { Authorization };

@@ -7,7 +7,7 @@ import type { Features, TaskTarget } from './ports.ts';
 export interface InputContext {
   features: Features;
   /** What the host can do for the run through Thinking. */
-  thinking: { textHelper: boolean; verifier: boolean };
+  thinking: { textHelper: boolean; verifier: boolean; action?: boolean };
   interactionContext?: string;
 }
 
@@ -31,7 +31,9 @@ export function browserInput(task: TaskRecord, revision: TaskRevision, target: T
     ...(revision.agentHandoff ? { agentCommand: true } : {}),
     ...(revision.guidance === undefined ? {} : { guidance: revision.guidance }),
     ...(context.interactionContext === undefined ? {} : { interactionContext: context.interactionContext }),
+    ...(context.features.images ? { images: true } : {}),
     ...(context.thinking.verifier ? { verifier: true } : {}),
+    ...(context.thinking.action ? { thinkingAction: true } : {}),
     ...(context.thinking.textHelper ? { textHelper: true } : {}),
   };
 }

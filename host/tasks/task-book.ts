@@ -36,8 +36,10 @@ export interface TaskBook {
   snapshot(task: TaskRecord): TaskSnapshot;
   /** Newest first. */
   list(conversationId: string, limit: number): TaskRecord[];
-  /** Tasks that wait for a run or have one. */
+  /** Tasks that wait for a run or have one. Reads the store; for a start. */
   unfinished(): TaskRecord[];
+  /** Ids of the tasks that wait for a run, in the order in which they came; complete once `unfinished` was read. */
+  queued(): Iterable<string>;
   /** Holds while nobody changes the task. */
   unchanged(taskId: string): Condition;
   lastOfTarget(targetId: string): { taskId: string; version: number } | undefined;
@@ -86,6 +88,7 @@ export function createTaskBook({ store, events, audit, turns, clock, ids }: Task
   const unfinished = store.table<null>(taskTables.unfinished);
   const finished = store.table<null>(taskTables.finished);
   const byTarget = store.table<string>(taskTables.byTarget);
+  const queued = new Set<string>();
   const noticeTable = store.table<StoredNotice>(taskTables.notices);
 
   const revision = (taskId: string, number: number) => revisions.get([taskId, number]);
@@ -167,6 +170,8 @@ export function createTaskBook({ store, events, audit, turns, clock, ids }: Task
       [tasks.unchanged(key, version), ...appended.conditions, ...(change.conditions ?? [])],
     );
     if (!committed) return undefined;
+    if (record.state === 'queued') queued.add(record.taskId);
+    else queued.delete(record.taskId);
     audit.kick();
     events.announce(record.conversationId, appended.lastId);
     return record;
@@ -181,7 +186,13 @@ export function createTaskBook({ store, events, audit, turns, clock, ids }: Task
         (row) => tasks.get([String(row.key[2])]) ?? [],
       ),
     unchanged: (taskId) => tasks.unchanged([taskId], tasks.row([taskId])?.version ?? 0),
-    unfinished: () => [...unfinished.range()].flatMap((row) => tasks.get(row.key) ?? []),
+    queued: () => queued.keys(),
+    unfinished() {
+      const found = [...unfinished.range()].flatMap((row) => tasks.get(row.key) ?? []);
+      found.sort((a, b) => a.createdAt - b.createdAt);
+      for (const task of found) if (task.state === 'queued') queued.add(task.taskId);
+      return found;
+    },
     lastOfTarget(targetId) {
       const row = byTarget.row([targetId]);
       return row && { taskId: row.value, version: row.version };

@@ -90,5 +90,7 @@ function features({ gateway: { jev } }: HostConfig) {
     computerTasks: computerTasks?.enabled !== false,
     browserSteps: browserSteps?.enabled === true,
     computerSteps: computerSteps?.enabled === true,
+    // The compatible upstream has no images.
+    images: jev?.images.enabled === true && jev.provider === 'typesafe',
   };
 }

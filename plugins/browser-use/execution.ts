@@ -24,6 +24,8 @@ export interface Run {
   mayConsent: boolean;
   recovery?: Json;
   blockedRetries: number;
+  /** Thinking has chosen its one action. */
+  thought: boolean;
   /** Page states on which a chosen text was already present. */
   presentAt?: string;
 }

@@ -7,12 +7,13 @@ import { actOn, blocked, labelOf, type Run, scroll, wait, waitingForInput } from
 import { suppliedFor, suppliedInView } from './field-text.ts';
 import type { Observation } from './observation.ts';
 import { filled, firstPage } from './opening.ts';
-import { judge } from './policy.ts';
+import { judge, type Verdict } from './policy.ts';
 import { createProgress } from './progress.ts';
 import { askForDecision } from './questions.ts';
 import { pictureOf } from './screenshot.ts';
 import type { Session } from './session.ts';
 import { Stop } from './stop.ts';
+import { mayThink, thinkOfAction } from './thinking-action.ts';
 import { acceptsConsent, belongsToCaptcha, goalCoversConsent, wallInTheWay } from './walls.ts';
 
 export async function runGoal(session: Session): Promise<Stop> {
@@ -23,6 +24,7 @@ export async function runGoal(session: Session): Promise<Stop> {
     fields: [...input.fields],
     mayConsent: goalCoversConsent(input.goal),
     blockedRetries: 0,
+    thought: false,
   };
   let page = await firstPage(session);
   for (;;) {
@@ -41,15 +43,7 @@ async function cycle(run: Run, seen: Observation): Promise<Observation | Stop> {
   if (wall) return new Stop(wall);
   const { page, screenshot } = session.input.images ? await pictureOf(session, seen) : { page: seen };
   progress.at(page.url);
-  const offer = offerTargets(page, {
-    goal: session.input.goal,
-    exhausted: (element) => {
-      if (!progress.exhausted(element, undefined)) return false;
-      const value = suppliedFor(element, run.fields, page);
-      return typeof value !== 'object' || progress.exhausted(element, value.text);
-    },
-    withheld: (element) => belongsToCaptcha(element) || (!run.mayConsent && acceptsConsent(element)),
-  });
+  const offer = offerOn(run, page);
   const decision = await decide(run, page, offer, screenshot);
   if (decision instanceof Stop) return decision;
   delete run.recovery;
@@ -61,9 +55,28 @@ async function cycle(run: Run, seen: Observation): Promise<Observation | Stop> {
     steps: counts.steps,
     maxSteps: input.maxSteps,
   });
+  const next = await follow(run, page, verdict);
+  if (!(next instanceof Stop) || !mayThink(run, next)) return next;
+  const thought = await thinkOfAction(run, session.page ?? page, (at) => offerOn(run, at), next.reason);
+  return thought ? follow(run, thought.page, thought.verdict) : next;
+}
+
+function offerOn({ session, progress, fields, mayConsent }: Run, page: Observation): Offer {
+  return offerTargets(page, {
+    goal: session.input.goal,
+    exhausted: (element) => {
+      if (!progress.exhausted(element, undefined)) return false;
+      const value = suppliedFor(element, fields, page);
+      return typeof value !== 'object' || progress.exhausted(element, value.text);
+    },
+    withheld: (element) => belongsToCaptcha(element) || (!mayConsent && acceptsConsent(element)),
+  });
+}
+
+async function follow(run: Run, page: Observation, verdict: Verdict): Promise<Observation | Stop> {
   if ('stop' in verdict) return new Stop(verdict.stop);
   if ('ready' in verdict) return waitingForInput({ done: false, reason: 'SESSION_READY' });
-  if ('done' in verdict) return settleCompletion(session, progress);
+  if ('done' in verdict) return settleCompletion(run.session, run.progress);
   if ('blocked' in verdict) return blocked(run, page);
   run.blockedRetries = 0;
   if ('wait' in verdict) return wait(run, page);

@@ -436,6 +436,59 @@ describe('typing', () => {
   });
 });
 
+describe('one action that Thinking chooses', () => {
+  const unsureClick: Partial<InlineParts> = {
+    evaluate: async (request, signal) => {
+      const result = await scriptedEvaluator([click])(request, signal);
+      const answer = result.answers.operation;
+      if (answer?.type === 'choice') answer.confidence = 0.1;
+      return result;
+    },
+  };
+
+  it('follows an unsure decision, once, among what was offered', async () => {
+    const asked: unknown[] = [];
+    const { browser, result } = await run({
+      input: { operationConfidence: 0.5, thinkingAction: true },
+      parts: {
+        ...unsureClick,
+        assist: async (request) => {
+          asked.push(request);
+          return { choice: 'CLICK:a' };
+        },
+      },
+    });
+    expect(browser.done).toEqual(['page_click a']);
+    expect(asked).toMatchObject([{ kind: 'action', options: { 'CLICK:a': { operation: 'CLICK', label: 'Count' } } }]);
+    // The next unsure decision ends the run.
+    expect(result).toMatchObject({ reason: 'LOW_OPERATION_CONFIDENCE', steps: 1, textCalls: 1 });
+  });
+
+  it.each([
+    ['nothing', null, 'LOW_OPERATION_CONFIDENCE'],
+    ['something that was not offered', 'CLICK:elsewhere', 'INVALID_CONTRACT'],
+    ['no string', 7, 'INVALID_CONTRACT'],
+  ])('does nothing when it chooses %s', async (_name, choice, reason) => {
+    const { browser, result } = await run({
+      input: { operationConfidence: 0.5, thinkingAction: true },
+      parts: { ...unsureClick, assist: async () => ({ choice }) },
+    });
+    expect(browser.done).toEqual([]);
+    expect(result.reason).toBe(reason);
+  });
+
+  it('follows three actions that changed nothing', async () => {
+    const dead: ScriptStep = { operation: 'CLICK', click_target: 'dead' };
+    const { browser, result } = await run({
+      steps: [dead, dead, done],
+      input: { thinkingAction: true },
+      parts: { assist: async () => ({ choice: 'CLICK:a' }) },
+    });
+    expect(browser.done).toEqual(['page_click dead', 'page_click a']);
+    expect(result.reason).toBe('COMPLETION_CANDIDATE');
+  });
+});
+
 describe('the trace', () => {
   it('tells what was offered and chosen, and never what the page says', async () => {
     const secret = 'SECRET-PAGE-WORDS';

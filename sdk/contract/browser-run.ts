@@ -70,6 +70,8 @@ export const BrowserRunInput = v.strictObject({
   verifier: v.optional(v.boolean(), false),
   /** The host can write field text (Thinking or an operator's hook). */
   textHelper: v.optional(v.boolean(), false),
+  /** The host can choose one action on a screenshot where decisions were unsure or got nowhere. */
+  thinkingAction: v.optional(v.boolean(), false),
 });
 export type BrowserRunInput = v.InferOutput<typeof BrowserRunInput>;
 
