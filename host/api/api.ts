@@ -24,6 +24,8 @@ import { sendRefusal } from './replies.ts';
 import { adminRoutes } from './routes/admin.ts';
 import { agentRoutes } from './routes/agents.ts';
 import { bindingRoutes } from './routes/bindings.ts';
+import { CONSOLE_ROUTE, consoleRoute } from './routes/console.ts';
+import { deviceRoutes } from './routes/device.ts';
 import { eventRoutes } from './routes/events.ts';
 import { evidenceRoutes } from './routes/evidence.ts';
 import { healthRoutes, OPEN_ROUTES } from './routes/health.ts';
@@ -32,6 +34,7 @@ import { messageRoutes } from './routes/messages.ts';
 import { metadataRoutes, publicUrl, RESOURCE_METADATA } from './routes/resource-metadata.ts';
 import { sessionRoutes } from './routes/sessions.ts';
 import { taskRoutes } from './routes/tasks.ts';
+import { toolRoutes } from './routes/tools.ts';
 import type { Sessions } from './sessions.ts';
 import type { Tickets } from './tickets.ts';
 import { closeServer, listenOnSocket, tlsFiles } from './unix-socket.ts';
@@ -112,7 +115,8 @@ export function createApi(options: ApiOptions): Api {
     const isOwner = ownerSockets.has(request.raw.socket);
     if (!isOwner) checkOrigin(originRules(options.config()), request.headers);
     const url = request.routeOptions.url;
-    const open = url !== undefined && (OPEN_ROUTES.has(url) || url.startsWith('/.well-known/'));
+    const open =
+      url !== undefined && (OPEN_ROUTES.has(url) || url === CONSOLE_ROUTE || url.startsWith('/.well-known/'));
     const { authorization } = request.headers;
     if (!open || authorization !== undefined)
       request.sender =
@@ -158,12 +162,15 @@ export function createApi(options: ApiOptions): Api {
   jevRoutes(app, options, JEV_BODY_BYTES);
   sessionRoutes(app, options, sessions, tickets);
   taskRoutes(app, options, sessions);
+  toolRoutes(app, options, sessions);
   evidenceRoutes(app, options, sessions);
   bindingRoutes(app, options, sessions);
   eventRoutes(app, options, sessions, limits);
   messageRoutes(app, options, sessions);
   agentRoutes(app, options, sessions);
   adminRoutes(app, options, tls ? 'https' : 'http');
+  deviceRoutes(app, options);
+  consoleRoute(app);
 
   const sockets: HttpServer[] = [];
   return {

@@ -10,8 +10,8 @@ export interface EngineRequest {
 
 export interface EngineReply {
   answers: Record<string, JevAnswer>;
-  /** Where the probabilities came from; sent as `x_readout` beside the answers. */
-  readout?: string;
+  /** Where the probabilities came from, for all or by question; sent as `x_readout` beside the answers. */
+  readout?: string | Record<string, string>;
   usage?: { input_tokens: number; output_tokens: number };
 }
 
