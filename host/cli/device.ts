@@ -4,7 +4,7 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import * as v from 'valibot';
 import { HostError, refuse } from '../../sdk/contract/errors.ts';
-import { readAddress } from '../devices/browser/address.ts';
+import { connectorKeyFile, ownerKeyFile, readAddress } from '../devices/browser/address.ts';
 import { BrowserDeviceConfig } from '../devices/browser/config.ts';
 import { runDevice } from '../devices/browser/run.ts';
 import { ALONE_MS, deviceDirectory } from '../devices/browser/spawn.ts';
@@ -140,7 +140,7 @@ async function browser(args: string[], io: CommandIo): Promise<number> {
     signal: io.signal,
     onReady: (ready) => {
       onReady(ready);
-      say(io, `Keys of the connector and the owner: ${join(directory, 'keys.json')}`);
+      say(io, `Keys: ${connectorKeyFile(directory)} and ${ownerKeyFile(directory)}`);
       if (config.output.approve === 'owner')
         say(io, `Approve tabs at ${ready.url}/ with the owner’s key, or with "jev-host device approve".`);
     },
