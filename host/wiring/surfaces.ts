@@ -5,10 +5,13 @@ import { LOCAL_OWNER } from '../../core/authorization/authorization.ts';
 import { createApi } from '../api/api.ts';
 import { createSessions } from '../api/sessions.ts';
 import { createTickets } from '../api/tickets.ts';
+import { createBindingRoutes } from '../connectors/binding-routes.ts';
 import {
   API,
   AUTHORIZATION,
   CONFIG,
+  CONNECTORS,
+  DEVICES,
   JEV,
   LOG,
   PLUGINS,
@@ -22,6 +25,7 @@ import {
 import { accessOf } from './access.ts';
 import { adminReads } from './admin.ts';
 import { contributedPorts } from './contributed-ports.ts';
+import { deviceOwner } from './device.ts';
 import { metricsOf } from './metrics.ts';
 import { once } from './registry.ts';
 
@@ -48,6 +52,12 @@ export function registerSurfaces(container: DependencyContainer): void {
       usage: from.resolve(USAGE),
       tasks: from.resolve(TASKS),
       receipts: from.resolve(TASKS),
+      bindings: createBindingRoutes({
+        connectors: from.resolve(CONNECTORS),
+        authorization,
+        clock: { now: Date.now },
+        ids: { uuid: randomUUID },
+      }),
       plugins: {
         list: () => plugins.tools(),
         call: (pluginId, tool, args, caller, signal) => {
@@ -61,6 +71,10 @@ export function registerSurfaces(container: DependencyContainer): void {
         },
       },
       admin: adminReads(from),
+      device() {
+        const running = from.resolve(DEVICES).browser();
+        return running && deviceOwner(running);
+      },
       health: { ready: () => from.resolve(STATE).ready, metrics: () => metricsOf(from) },
       log: from.resolve(LOG),
       now: Date.now,
