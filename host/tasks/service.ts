@@ -118,6 +118,12 @@ export interface TaskService {
   stop(): Promise<void>;
 }
 
+/** For other rooms that have something to tell an agent in its conversation. */
+export interface TaskNotices {
+  /** Queues a notice of kind `message` that belongs to no task. */
+  notify(where: { agentId: string; conversationId: string }, notice: { text: string; code?: string }): Promise<void>;
+}
+
 export interface TaskReceipts {
   /** What was written about each run of a task, oldest first. */
   receipts(caller: Caller, taskId: string): Promise<ReceiptView[]>;
