@@ -14,6 +14,8 @@ import { Slot } from './slot.ts';
 
 /** Slots that wait for work, beyond which a freed one is closed. */
 const IDLE_SLOTS = 2;
+/** Starts that go on at the same time, over all plugins: a start is mostly processor time, and more of them only wait longer. */
+const STARTS_AT_ONCE = 4;
 /** Milliseconds that a slot may take to close. */
 const STOP_GRACE_MS = 1000;
 
@@ -144,6 +146,10 @@ export class Generation {
   }
 
   async #open(): Promise<Slot> {
+    return inTurn(() => this.#openNow());
+  }
+
+  async #openNow(): Promise<Slot> {
     const { manifest, limits, tier, bundle, grants, features, settings } = this.is;
     const { id: pluginId, kind } = manifest;
     this.#starting += 1;
@@ -194,5 +200,19 @@ export class Generation {
       { plugin: this.is.manifest.id, problem, stopped: true },
       { cause },
     );
+  }
+}
+
+let starting = 0;
+const queue: (() => void)[] = [];
+
+async function inTurn<T>(work: () => Promise<T>): Promise<T> {
+  if (starting >= STARTS_AT_ONCE) await new Promise<void>((resolve) => queue.push(resolve));
+  starting += 1;
+  try {
+    return await work();
+  } finally {
+    starting -= 1;
+    queue.shift()?.();
   }
 }

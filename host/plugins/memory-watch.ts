@@ -15,8 +15,10 @@ const LOOK_EVERY_MS = 10;
 const DRIFT = 8 * 1024 * 1024;
 /** Bytes that a worker takes by starting. */
 const START_BYTES = 24 * 1024 * 1024;
-/** Share of busy time from which a worker is suspected. */
-const BUSY = 0.5;
+/** Milliseconds over which the workers' busy time is compared. Short: memory goes on growing meanwhile. */
+const COMPARE_MS = 15;
+/** Share of busy time from which a worker can be the one. A worker that is only called often pauses between calls. */
+const BUSY = 0.95;
 
 interface Watched {
   execution: Pick<Execution, 'memory' | 'busy'>;
@@ -67,10 +69,14 @@ function look(): void {
 
 /** @returns whether somebody was found, or may be found at the next look. */
 async function accuse(growth: number): Promise<boolean> {
+  const all = [...watched];
+  // The first look only starts the measure.
+  for (const { execution } of all) execution.busy();
+  await pause(COMPARE_MS);
   const suspects = await Promise.all(
-    [...watched].map(async (entry) => {
-      const bytes = await Promise.race([entry.execution.memory(), soon()]);
-      return { entry, bytes, busy: entry.execution.busy() ?? 0 };
+    all.map(async (entry) => {
+      const busy = entry.execution.busy() ?? 0;
+      return { entry, busy, bytes: await Promise.race([entry.execution.memory(), pause(50)]) };
     }),
   );
   const measured = suspects.filter(({ bytes, entry }) => bytes !== undefined && bytes > entry.limit);
@@ -98,4 +104,4 @@ function settle(rss: number): void {
   hostPart = ownPart();
 }
 
-const soon = (): Promise<undefined> => new Promise((resolve) => setTimeout(resolve, 50, undefined));
+const pause = (ms: number): Promise<undefined> => new Promise((resolve) => setTimeout(resolve, ms, undefined));

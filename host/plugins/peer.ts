@@ -1,6 +1,6 @@
 /** Comlink over the guarded endpoint: one side serves named methods, the other calls them. Used by host and worker alike. */
 import * as Comlink from 'comlink';
-import { HostError } from '../../sdk/contract/errors.ts';
+import { isHostError } from '../../sdk/contract/errors.ts';
 import { answersOnly, type GuardOptions, serveOnly, type Wire } from './guarded-endpoint.ts';
 
 /** Serves exactly these methods. Methods throw plain flat records (`failureOf`), never errors with a stack. */
@@ -74,8 +74,8 @@ export interface Failure {
 const MAX_FAILURE_CHARS = 2000;
 
 export function failureOf(error: unknown): Failure {
-  if (error instanceof HostError)
-    return { code: error.code, message: error.message, details: JSON.stringify(error.details) };
+  if (isHostError(error))
+    return { code: error.code, message: error.message, details: JSON.stringify(error.details ?? {}) };
   return { code: '', message: textOf(error), details: '{}' };
 }
 

@@ -165,8 +165,8 @@ describe('the plugin host', () => {
   it('ends a run that ignores its cancellation', async () => {
     const { running } = await host(['echo']);
     const stop = new AbortController();
-    const run = echo(running, { do: 'stubborn', ms: 60_000 }, { signal: stop.signal });
-    setTimeout(() => stop.abort(), 50);
+    const ports = { progress: () => stop.abort() };
+    const run = echo(running, { do: 'stubborn', ms: 60_000 }, { signal: stop.signal, ports });
     await expect(run).rejects.toMatchObject({ code: 'PLUGIN_UNRESPONSIVE' });
   });
 
@@ -216,7 +216,9 @@ describe('the plugin host', () => {
   it('switches to a new version without ending runs of the old, and keeps the old when the new is broken', async () => {
     const { running, folder } = await host(['echo']);
     const file = join(folder, 'echo/index.ts');
-    const old = echo(running, { do: 'wait', ms: 300 });
+    const { promise: started, resolve: progress } = deferred();
+    const old = echo(running, { do: 'wait', ms: 300 }, { ports: { progress } });
+    await started;
     edit(file, "return 'slept'", "return 'slept in 2'");
     await running.reload('echo');
     expect(await echo(running, { do: 'wait', ms: 1 })).toBe('slept in 2');
@@ -233,9 +235,10 @@ describe('the plugin host', () => {
 
   it('ends what runs when it stops', async () => {
     const { running } = await host(['echo'], { times: { drainMs: 50 } });
-    const run = echo(running, { do: 'wait', ms: 60_000 });
+    const { promise: started, resolve: progress } = deferred();
+    const run = echo(running, { do: 'wait', ms: 60_000 }, { ports: { progress } });
     const failed = expect(run).rejects.toMatchObject({ code: 'PLUGIN_LOST' });
-    await new Promise((resolve) => setTimeout(resolve, 100));
+    await started;
     await running.stop();
     await failed;
   });

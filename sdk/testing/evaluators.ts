@@ -4,6 +4,8 @@
  * An answer may be given short: `'CLICK'` for a choice, a number for a noul or a score, `{ top, … }` for a box, or a
  * table of probabilities. What is not said is filled in the way a certain evaluator would.
  */
+import type { Code, CodeDetails } from '../contract/codes.ts';
+import { HostError } from '../contract/errors.ts';
 import type { BoxAnswer, JevAnswer, JevQuestion, JevRequest, JevResult } from '../contract/jev.ts';
 
 export type Evaluate = (request: JevRequest, signal: AbortSignal) => Promise<JevResult>;
@@ -17,6 +19,22 @@ const MODEL = 'jev-test';
 export function stubEvaluator(answers: Record<string, AnswerFor> = {}): Evaluate {
   return async (request, signal) => {
     signal.throwIfAborted();
+    return resultFor(request, answers);
+  };
+}
+
+/** Fails every request with a code of the catalogue. */
+export function failingEvaluator(code: Code, details: CodeDetails = {}): Evaluate {
+  return async () => {
+    throw new HostError(code, details);
+  };
+}
+
+/** Answers like the stub, after the given milliseconds. A cancelled request ends at once. */
+export function slowEvaluator(ms: number, answers: Record<string, AnswerFor> = {}): Evaluate {
+  return async (request, signal) => {
+    signal.throwIfAborted();
+    await pause(ms, signal);
     return resultFor(request, answers);
   };
 }

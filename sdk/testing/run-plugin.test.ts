@@ -63,7 +63,7 @@ describe.each(['inline', 'worker'] as const)('a plugin that a test runs in tier 
       },
     );
     expect(lines).toContain('info two\\u000alines');
-    expect(progress).toEqual([{ phase: 'said' }]);
+    expect(progress).toEqual([{ phase: 'started' }, { phase: 'said' }]);
   });
 
   it('is told that it is cancelled, cleans up, and its answer counts', async () => {
@@ -73,8 +73,8 @@ describe.each(['inline', 'worker'] as const)('a plugin that a test runs in tier 
       released.push(name);
       return { content: [] };
     };
-    const running = run({ do: 'wait', ms: 60_000, cleanUp: true }, { signal: stop.signal, ports: { callTool } });
-    setTimeout(() => stop.abort(), 200);
+    const ports = { callTool, progress: () => stop.abort() };
+    const running = run({ do: 'wait', ms: 60_000, cleanUp: true }, { signal: stop.signal, ports });
     expect(await running).toEqual({ cancelled: true });
     expect(released).toEqual(['release']);
   });

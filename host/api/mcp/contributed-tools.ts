@@ -13,23 +13,22 @@ import { orRefusal, type Tool } from './tool.ts';
 type Check = (value: unknown) => { valid: boolean; errorMessage?: string | undefined };
 
 export function contributedTools(plugins: ContributedTools): () => Tool[] {
-  // Compiling a schema costs milliseconds; a tool is compiled once per definition.
-  const made = new WeakMap<ContributedTool, Tool>();
+  // Compiling a schema costs tens of milliseconds. The list is made anew for every request, its schemas are not: they are the
+  // manifest's own objects, and another generation of a plugin has others.
+  const made = new WeakMap<ContributedTool['inputSchema'], Tool>();
   return () =>
     plugins.list().map((tool) => {
-      const known = made.get(tool);
+      const known = made.get(tool.inputSchema);
       if (known) return known;
       const fresh = wrap(tool, plugins);
-      made.set(tool, fresh);
+      made.set(tool.inputSchema, fresh);
       return fresh;
     });
 }
 
 function wrap(tool: ContributedTool & { pluginId: string }, plugins: ContributedTools): Tool {
-  const validator = new AjvJsonSchemaValidator();
-  const compile = (schema: Record<string, unknown>): Check => validator.getValidator(schema) as Check;
-  const input = compile(tool.inputSchema);
-  const output = compile(tool.outputSchema);
+  const input = checkOf(tool.inputSchema);
+  const output = checkOf(tool.outputSchema);
   const { name, title, description, annotations } = tool;
   const inputSchema = withoutHeaders(tool.inputSchema) as Record<string, unknown>;
   return {
@@ -52,6 +51,15 @@ function wrap(tool: ContributedTool & { pluginId: string }, plugins: Contributed
         return refuse('PLUGIN_RESULT_INVALID', { plugin: tool.pluginId, path: name });
       return answer as Record<string, unknown>;
     },
+  };
+}
+
+/** Compiles the schema when it is first needed. */
+function checkOf(schema: Record<string, unknown>): Check {
+  let check: Check | undefined;
+  return (value) => {
+    check ??= new AjvJsonSchemaValidator().getValidator(schema) as Check;
+    return check(value);
   };
 }
 

@@ -15,6 +15,7 @@ import {
   RunMessage,
 } from '../protocol.ts';
 import { startSignal } from './abort-classes.ts';
+import { runContext } from './run-context.ts';
 import { openSandbox, type Sandbox } from './sandbox.ts';
 
 /** Milliseconds that `deactivate` of a plugin may take. */
@@ -144,37 +145,39 @@ export class PluginService {
       if (!granted.has(capability)) throw plainError(new HostError('CAPABILITY_DENIED', { capability }));
     };
     let inFlight = 0;
-    const facets = createFacets({
-      call: async (name, ...args) => {
-        if (inFlight >= MAX_CALLS_IN_FLIGHT) {
-          throw plainError(new HostError('PLUGIN_TOO_MANY_CALLS', { limit: MAX_CALLS_IN_FLIGHT }));
-        }
-        inFlight += 1;
-        try {
-          return await this.#call(runId, name, args);
-        } finally {
-          inFlight -= 1;
-        }
-      },
-      now: () => {
-        need('clock');
-        return now();
-      },
-      sleep: (ms) => {
-        need('clock');
-        return cancellableSleep(sandbox, ms, signal);
-      },
-      uuid: () => {
-        need('random');
-        return uuid();
-      },
-      number: () => {
-        need('random');
-        return random();
-      },
-    });
     const { pluginId, features, settings } = activation;
-    return harden({ ...facets, signal, run: { id: runId, pluginId, features, settings } });
+    const base = { signal, run: { id: runId, pluginId, features, settings } };
+    return runContext(base, () =>
+      createFacets({
+        call: async (name, ...args) => {
+          if (inFlight >= MAX_CALLS_IN_FLIGHT) {
+            throw plainError(new HostError('PLUGIN_TOO_MANY_CALLS', { limit: MAX_CALLS_IN_FLIGHT }));
+          }
+          inFlight += 1;
+          try {
+            return await this.#call(runId, name, args);
+          } finally {
+            inFlight -= 1;
+          }
+        },
+        now: () => {
+          need('clock');
+          return now();
+        },
+        sleep: (ms) => {
+          need('clock');
+          return cancellableSleep(sandbox, ms, signal);
+        },
+        uuid: () => {
+          need('random');
+          return uuid();
+        },
+        number: () => {
+          need('random');
+          return random();
+        },
+      }),
+    );
   }
 
   async #call(runId: string, name: string, args: unknown[]): Promise<unknown> {
