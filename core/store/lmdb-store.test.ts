@@ -58,7 +58,9 @@ describe('the store on disk', () => {
       migrate: (value, from) => ({ title: `${(value as { name: string }).name} (${from})` }),
     };
     const current = await openStore(directory);
-    expect(current.table(renamed).get(['a'])).toEqual({ title: 'Ada (1)' });
+    const migrated = current.table(renamed);
+    expect(migrated.get(['a'])).toEqual({ title: 'Ada (1)' });
+    await current.commit([migrated.put(['b'], { title: 'Bob' })]);
     await closeAll();
 
     const downgraded = await openStore(directory);

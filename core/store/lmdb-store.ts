@@ -8,7 +8,7 @@
  */
 import { chmodSync, mkdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Database, open, type RootDatabase } from 'lmdb';
+import { open, type RootDatabase } from 'lmdb';
 import { HostError, isHostError, refuse } from '../../sdk/contract/errors.ts';
 import { asChange, asCondition, asUnchanged, asWrite, type Unchanged, type Write } from './change.ts';
 import { type Exclusive, holdExclusively } from './exclusive.ts';
@@ -20,15 +20,12 @@ import { mayBeStore } from './store-file.ts';
 
 /** Layout of the whole store. A store with a greater number was written by a later host. */
 export const STORE_FORMAT = 1;
-const MAX_TABLES = 64;
 /** Row versions of one opening of the store; the opening's number is the upper part. */
 const VERSIONS_PER_OPENING = 2 ** 32;
 
 /** Rows that a range takes from LMDB at once: few at first, since most callers want one, then more. */
 const FIRST_PIECE = 32;
 const LARGEST_PIECE = 1024;
-
-type Bytes = Database<Buffer, Buffer>;
 
 interface StoreMeta {
   format: number;
@@ -86,7 +83,6 @@ function openRoot(directory: string, readOnly: boolean): RootDatabase<Buffer, Bu
   if (!mayBeStore(path)) refuse('STORE_DAMAGED', { directory });
   const root = open<Buffer, Buffer>({
     path,
-    maxDbs: MAX_TABLES,
     encoding: 'binary',
     keyEncoding: 'binary',
     readOnly,
@@ -104,22 +100,24 @@ function openRoot(directory: string, readOnly: boolean): RootDatabase<Buffer, Bu
 }
 
 function createStore(root: RootDatabase<Buffer, Buffer>, lock: Exclusive | undefined, readOnly: boolean): LmdbStore {
-  const openTable = (name: string): Bytes => root.openDB({ name, encoding: 'binary', keyEncoding: 'binary' });
-  const meta = openMeta(openTable('meta'), readOnly);
-  const tables = new Map<string, Bytes>();
+  const meta = openMeta(root, readOnly);
   const pending = new Map<string, Promise<unknown>>();
   const damaged: StoreHealth['damaged'] = [];
   let version = meta.current().openings * VERSIONS_PER_OPENING;
   let closing = false;
 
-  const bytesOf = (name: string): Bytes => tables.get(name) ?? refuse('STORE_UNAVAILABLE', { table: name });
-  const pendingName = ({ table, key }: Unchanged | Write) => `${table}\0${key.toString('latin1')}`;
+  const pendingName = ({ key }: Unchanged | Write) => key.toString('latin1');
 
   function table<T>(definition: TableDefinition<T>): Table<T> {
     const { name } = definition;
     meta.admit(definition);
-    if (!tables.has(name)) tables.set(name, openTable(name));
-    const bytes = bytesOf(name);
+    /** All tables share one database: opening another costs a synced write each, a first part of the key costs nothing. */
+    const place = (key: Key): Buffer => encodeKey([name, ...key]);
+    const within = ({ prefix = [], after, ...options }: RangeOptions): RangeOptions => ({
+      ...options,
+      prefix: [name, ...prefix],
+      ...(after ? { after: [name, ...after] } : {}),
+    });
 
     const read = (key: Key, stored: Buffer): Row<T> => {
       try {
@@ -135,8 +133,8 @@ function createStore(root: RootDatabase<Buffer, Buffer>, lock: Exclusive | undef
       const rows: Row<T>[] = [];
       let last: Key | undefined;
       let count = 0;
-      for (const { key, value } of bytes.getRange(lmdbRange(options))) {
-        last = decodeKey(Buffer.from(key));
+      for (const { key, value } of root.getRange(lmdbRange(within(options)))) {
+        last = decodeKey(Buffer.from(key)).slice(1);
         count += 1;
         try {
           rows.push(read(last, value));
@@ -162,7 +160,7 @@ function createStore(root: RootDatabase<Buffer, Buffer>, lock: Exclusive | undef
     }
 
     const row = (key: Key): Row<T> | undefined => {
-      const stored = bytes.getBinary(encodeKey(key));
+      const stored = root.getBinary(place(key));
       return stored && read(key, stored);
     };
 
@@ -170,20 +168,17 @@ function createStore(root: RootDatabase<Buffer, Buffer>, lock: Exclusive | undef
       row,
       get: (key) => row(key)?.value,
       range,
-      count: (prefix) =>
-        prefix
-          ? bytes.getKeysCount(lmdbRange({ prefix }))
-          : ((bytes.getStats() as { entryCount?: number }).entryCount ?? 0),
+      count: (prefix) => root.getKeysCount(lmdbRange(within(prefix ? { prefix } : {}))),
       put: (key, value) => {
         const text = encodeValue(value);
         return asChange({
           table: name,
-          key: encodeKey(key),
+          key: place(key),
           record: (at) => encodeRecord(text, definition.version, at),
         });
       },
-      remove: (key) => asChange({ table: name, key: encodeKey(key) }),
-      unchanged: (key, at) => asCondition({ table: name, key: encodeKey(key), version: at }),
+      remove: (key) => asChange({ table: name, key: place(key) }),
+      unchanged: (key, at) => asCondition({ table: name, key: place(key), version: at }),
     };
   }
 
@@ -196,8 +191,8 @@ function createStore(root: RootDatabase<Buffer, Buffer>, lock: Exclusive | undef
     }
     if (closing || readOnly) refuse('STORE_UNAVAILABLE', {});
     if (damaged.length > 0) refuse('STORE_DAMAGED', { table: damaged[0]?.table });
-    const holds = checks.every(({ table: name, key, version: expected }) => {
-      const stored = bytesOf(name).getBinary(key);
+    const holds = checks.every(({ key, version: expected }) => {
+      const stored = root.getBinary(key);
       return (stored ? versionOf(stored) : 0) === expected;
     });
     if (!holds) return false;
@@ -221,16 +216,17 @@ function createStore(root: RootDatabase<Buffer, Buffer>, lock: Exclusive | undef
   async function flush(writes: Write[]): Promise<void> {
     const settled: Promise<unknown>[] = [];
     try {
+      const schemas = meta.unsaved();
       const writeAll = () => {
-        for (const { table: name, key, record } of writes) {
-          const bytes = bytesOf(name);
-          settled.push(record ? bytes.put(key, record(++version)) : bytes.remove(key));
-        }
+        for (const { key, record } of writes)
+          settled.push(record ? root.put(key, record(++version)) : root.remove(key));
+        if (schemas) settled.push(root.put(META_KEY, schemas.bytes));
       };
-      const batch = writes.length > 1 ? root.batch(writeAll) : writeAll();
+      const batch = writes.length > 1 || schemas ? root.batch(writeAll) : writeAll();
       for (const one of settled) one.then(undefined, ignoreCommitError);
       await batch;
       await Promise.all(settled);
+      schemas?.saved();
     } catch (error) {
       ignoreCommitError(error);
       throw new HostError('STORE_WRITE_FAILED', {}, { cause: error });
@@ -272,20 +268,19 @@ function lmdbRange(options: RangeOptions) {
 }
 
 const META_TABLE = { name: 'meta', version: 1 };
-const META_KEY = encodeKey(['store']);
+/** A name that no table has, because it is empty. */
+const META_KEY = encodeKey(['', 'store']);
 
-function openMeta(bytes: Bytes, readOnly: boolean) {
-  const stored = bytes.getBinary(META_KEY);
+function openMeta(root: RootDatabase<Buffer, Buffer>, readOnly: boolean) {
+  const stored = root.getBinary(META_KEY);
   const found: StoreMeta = stored
     ? decodeRecord<StoreMeta>(stored, META_TABLE).value
     : { format: STORE_FORMAT, openings: 0, schemas: {} };
   if (found.format > STORE_FORMAT) refuse('STORE_NEWER', { found: found.format, known: STORE_FORMAT });
-  let meta = found;
-  const save = (next: StoreMeta) => {
-    meta = next;
-    if (!readOnly) bytes.putSync(META_KEY, encodeRecord(encodeValue(meta), META_TABLE.version, meta.openings));
-  };
-  save({ ...found, openings: found.openings + 1 });
+  let meta = { ...found, openings: found.openings + 1 };
+  let onDisk = meta.schemas;
+  const record = () => encodeRecord(encodeValue(meta), META_TABLE.version, meta.openings);
+  if (!readOnly) root.putSync(META_KEY, record());
 
   return {
     current: () => meta,
@@ -294,7 +289,19 @@ function openMeta(bytes: Bytes, readOnly: boolean) {
       const written = meta.schemas[name] ?? version;
       if (written > version) refuse('STORE_NEWER', { table: name, found: written, known: version });
       if (written < version && !migrate) refuse('STORE_OLDER', { table: name, found: written, known: version });
-      if (meta.schemas[name] !== version) save({ ...meta, schemas: { ...meta.schemas, [name]: version } });
+      if (meta.schemas[name] === version) return;
+      meta = { ...meta, schemas: { ...meta.schemas, [name]: version } };
+    },
+    /** Versions of tables that are not on disk yet; they go with the next write. */
+    unsaved(): { bytes: Buffer; saved(): void } | undefined {
+      const { schemas } = meta;
+      if (schemas === onDisk) return undefined;
+      return {
+        bytes: record(),
+        saved: () => {
+          onDisk = schemas;
+        },
+      };
     },
   };
 }

@@ -24,6 +24,8 @@ import { sendRefusal } from './replies.ts';
 import { adminRoutes } from './routes/admin.ts';
 import { agentRoutes } from './routes/agents.ts';
 import { bindingRoutes } from './routes/bindings.ts';
+import { CONSOLE_ROUTE, consoleRoute } from './routes/console.ts';
+import { deviceRoutes } from './routes/device.ts';
 import { eventRoutes } from './routes/events.ts';
 import { evidenceRoutes } from './routes/evidence.ts';
 import { healthRoutes, OPEN_ROUTES } from './routes/health.ts';
@@ -113,7 +115,8 @@ export function createApi(options: ApiOptions): Api {
     const isOwner = ownerSockets.has(request.raw.socket);
     if (!isOwner) checkOrigin(originRules(options.config()), request.headers);
     const url = request.routeOptions.url;
-    const open = url !== undefined && (OPEN_ROUTES.has(url) || url.startsWith('/.well-known/'));
+    const open =
+      url !== undefined && (OPEN_ROUTES.has(url) || url === CONSOLE_ROUTE || url.startsWith('/.well-known/'));
     const { authorization } = request.headers;
     if (!open || authorization !== undefined)
       request.sender =
@@ -166,6 +169,8 @@ export function createApi(options: ApiOptions): Api {
   messageRoutes(app, options, sessions);
   agentRoutes(app, options, sessions);
   adminRoutes(app, options, tls ? 'https' : 'http');
+  deviceRoutes(app, options);
+  consoleRoute(app);
 
   const sockets: HttpServer[] = [];
   return {

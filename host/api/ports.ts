@@ -72,6 +72,15 @@ export interface Admin {
   enablePlugin(pluginId: string): Promise<object>;
 }
 
+/** The host's own browser device, as its owner sees it. */
+export interface DeviceOwner {
+  tabs(): Promise<object>;
+  /** Lets connectors use a tab. @param grant control: to act, not only to look. ttlMs: how long. */
+  grant(grant: { tab_id: string; control: boolean; ttlMs: number }): Promise<object>;
+  /** Takes the permission back, at once. */
+  revoke(grantId: string): Promise<void>;
+}
+
 export interface Health {
   /** False while the host starts, recovers or stops. */
   ready(): boolean;
@@ -94,6 +103,8 @@ export interface ApiDeps {
   receipts?: TaskReceipts;
   bindings?: Bindings;
   admin?: Admin;
+  /** Absent while no device of the host's own runs. */
+  device?(): DeviceOwner | undefined;
   plugins: ContributedTools;
   health: Health;
   log: Log;

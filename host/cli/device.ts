@@ -1,9 +1,9 @@
 /** `jev-host device`: runs a device server, and speaks to one as its owner. */
 import { readFileSync } from 'node:fs';
-import { homedir } from 'node:os';
 import { join } from 'node:path';
 import * as v from 'valibot';
 import { HostError, refuse } from '../../sdk/contract/errors.ts';
+import { dataDirectory } from '../data-directory.ts';
 import { readAddress } from '../devices/browser/address.ts';
 import { BrowserDeviceConfig } from '../devices/browser/config.ts';
 import { runDevice } from '../devices/browser/run.ts';
@@ -19,7 +19,7 @@ jev-host device open [ADDRESS]           opens another tab
 jev-host device stop                     ends the device and its browser
 
 Options of "browser"
-  --data-dir DIR     where it keeps its keys and records (~/.jev-host)
+  --data-dir DIR     where it keeps its keys and records (~/.local/state/jev-host)
   --host HOST        address to listen on (127.0.0.1; any other needs --tls-cert and --tls-key)
   --port N           port (0: any free one)
   --tls-cert FILE    certificate, PEM
@@ -38,7 +38,7 @@ Options of "approve"
   --minutes N        how long (60)
 
 How the device is found
-  --data-dir DIR     the folder of the device or of the host that runs it (~/.jev-host)
+  --data-dir DIR     the folder of the device or of the host that runs it (~/.local/state/jev-host)
   --url URL --owner-key-file FILE    a device elsewhere
 
 Example
@@ -148,7 +148,7 @@ async function browser(args: string[], io: CommandIo): Promise<number> {
   return 0;
 }
 
-const homeDirectory = (io: CommandIo) => join(io.env.HOME ?? homedir(), '.jev-host');
+const homeDirectory = (io: CommandIo) => dataDirectory({ env: io.env });
 
 interface DeviceTab {
   id: string;

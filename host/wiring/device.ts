@@ -5,11 +5,15 @@
  * their receipts say. A device that cannot start does not keep the host from serving.
  */
 import type { DependencyContainer } from 'tsyringe';
+import { refuse } from '../../sdk/contract/errors.ts';
+import type { DeviceOwner } from '../api/ports.ts';
 import { type EmbeddedBrowser, startEmbeddedBrowser } from '../devices/browser/spawn.ts';
 import { CONFIG, CONNECTORS, LOG, SURROUNDINGS } from '../tokens.ts';
 
 export const BROWSER_CONNECTOR = 'browser-device';
 
+/** Milliseconds for one answer of the device. */
+const ANSWER_MS = 5000;
 /** Milliseconds before a lost device is started again: the first time, and at most. */
 const PAUSE_MS = 1000;
 const MAX_PAUSE_MS = 60_000;
@@ -73,6 +77,33 @@ export function createEmbeddedDevices(from: DependencyContainer): EmbeddedDevice
       const device = running;
       running = undefined;
       await device?.stop();
+    },
+  };
+}
+
+/** Speaks to the device with its owner's key, which never leaves the host. */
+export function deviceOwner(device: EmbeddedBrowser): DeviceOwner {
+  const ask = async (method: string, path: string, body?: object): Promise<object> => {
+    const response = await fetch(new URL(path, device.url), {
+      method,
+      headers: {
+        authorization: `Bearer ${device.ownerKey}`,
+        ...(body && { 'content-type': 'application/json' }),
+      },
+      ...(body && { body: JSON.stringify(body) }),
+      redirect: 'error',
+      signal: AbortSignal.timeout(ANSWER_MS),
+    });
+    if (response.status === 404 || response.status === 400)
+      return refuse('INVALID_INPUT', { problem: 'the device knows no such tab or permission' });
+    if (!response.ok) return refuse('DEVICE_NOT_RUNNING');
+    return (await response.json()) as object;
+  };
+  return {
+    tabs: () => ask('GET', '/v1/tabs'),
+    grant: (grant) => ask('POST', '/v1/grants', grant),
+    async revoke(grantId) {
+      await ask('DELETE', `/v1/grants/${encodeURIComponent(grantId)}`);
     },
   };
 }

@@ -9,6 +9,7 @@ import {
   API,
   AUTHORIZATION,
   CONFIG,
+  DEVICES,
   JEV,
   LOG,
   PLUGINS,
@@ -22,6 +23,7 @@ import {
 import { accessOf } from './access.ts';
 import { adminReads } from './admin.ts';
 import { contributedPorts } from './contributed-ports.ts';
+import { deviceOwner } from './device.ts';
 import { metricsOf } from './metrics.ts';
 import { once } from './registry.ts';
 
@@ -61,6 +63,10 @@ export function registerSurfaces(container: DependencyContainer): void {
         },
       },
       admin: adminReads(from),
+      device() {
+        const running = from.resolve(DEVICES).browser();
+        return running && deviceOwner(running);
+      },
       health: { ready: () => from.resolve(STATE).ready, metrics: () => metricsOf(from) },
       log: from.resolve(LOG),
       now: Date.now,

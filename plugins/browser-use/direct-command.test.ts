@@ -528,3 +528,16 @@ describe('when something goes wrong', () => {
     expect(run.result).toMatchObject({ status: 'blocked', reason: 'CONSENT_REQUIRED' });
   });
 });
+
+describe('the start of a session', () => {
+  it.each(['UNCLEAR', 'READ_REQUEST', 'BLOCKED'])(
+    '%s ends ready, also behind the task’s own address',
+    async (operation) => {
+      for (const startUrl of [undefined, 'http://shop.example/']) {
+        const input = { command: false, sessionStart: true, ...(startUrl === undefined ? {} : { startUrl }) };
+        const run = await command('open a session and wait', { start: 'google', input, decisions: choose(operation) });
+        expect(run.outcome).toEqual({ done: false, reason: 'SESSION_READY' });
+      }
+    },
+  );
+});

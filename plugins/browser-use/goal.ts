@@ -51,7 +51,7 @@ async function cycle(run: Run, seen: Observation): Promise<Observation | Stop> {
   const verdict = judge(decision, {
     operationConfidence: input.operationConfidence,
     targetConfidence: input.targetConfidence,
-    sessionStart: input.sessionStart && session.lastConfirmedAction === undefined,
+    sessionStart: input.sessionStart && nothingDoneYet(session),
     steps: counts.steps,
     maxSteps: input.maxSteps,
   });
@@ -148,3 +148,7 @@ const firstDecisionOperations = {
   READ_REQUEST: 'The words only ask about what is shown; nothing is to be done on the page.',
   UNCLEAR: 'The words name nothing that could be done, such as a request to open a session and wait.',
 };
+
+/** Opening the task's own address is not yet carrying out its words; a goal itself is never offered to navigate. */
+const nothingDoneYet = ({ lastConfirmedAction }: Session): boolean =>
+  lastConfirmedAction === undefined || lastConfirmedAction.operation === 'NAVIGATE';

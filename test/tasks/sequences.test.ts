@@ -13,7 +13,7 @@ import { type Controller, caller, clickBuy, createTestRoom, result, settled } fr
 type Nature = 'acts' | 'finds nothing' | 'reads' | 'loses the reply' | 'fails';
 type Op =
   | { do: 'say'; nature: Nature; slow: number }
-  | { do: 'pause' | 'resume' | 'agent' | 'user' | 'take turn' | 'cancel' | 'settle' }
+  | { do: 'pause' | 'resume' | 'agent' | 'user' | 'take turn' | 'cancel' | 'settle' | 'pause a while' }
   | { do: 'tick'; times: number };
 
 const natures = fc.oneof(
@@ -23,15 +23,17 @@ const natures = fc.oneof(
 );
 const ops = fc.array(
   fc.oneof(
-    { weight: 40, arbitrary: fc.record({ do: fc.constant('say' as const), nature: natures, slow: fc.nat(6) }) },
+    { weight: 40, arbitrary: fc.record({ do: fc.constant('say' as const), nature: natures, slow: fc.nat(12) }) },
     { weight: 12, arbitrary: fc.record({ do: fc.constant('tick' as const), times: fc.integer({ min: 1, max: 8 }) }) },
     {
       weight: 20,
-      arbitrary: fc.record({ do: fc.constantFrom('pause', 'resume', 'agent', 'user', 'take turn', 'settle') }),
+      arbitrary: fc.record({
+        do: fc.constantFrom('pause', 'resume', 'agent', 'user', 'take turn', 'settle', 'pause a while'),
+      }),
     },
     { weight: 1, arbitrary: fc.record({ do: fc.constant('cancel' as const) }) },
   ) as fc.Arbitrary<Op>,
-  { minLength: 3, maxLength: 14 },
+  { minLength: 3, maxLength: 10 },
 );
 
 const moment = () => new Promise<void>((resolve) => setImmediate(resolve));
@@ -122,8 +124,12 @@ async function play(sequence: readonly Op[], count: (what: string) => void): Pro
         const instruction = `agent ${index} acts/2`;
         await room.service.update(caller(), { taskId, expectedRevision: revision, instruction, mode: 'when_ready' });
       } else {
-        await room.service.control(caller(), { id: randomUUID(), taskId, action: op.do, expectedRevision: revision });
-        if (op.do === 'resume') count('resumed');
+        const whole = op.do === 'pause a while' ? (['pause', 'resume'] as const) : [op.do];
+        for (const action of whole) {
+          await room.service.control(caller(), { id: randomUUID(), taskId, action, expectedRevision: revision });
+          if (action === 'resume') count('resumed');
+          else if (whole.length > 1) await room.until(taskId, settled);
+        }
       }
     } catch (error) {
       // A refusal says why; anything else is a fault of this host.

@@ -25,12 +25,17 @@ const Head = v.strictObject({
   head: v.optional(v.pipe(v.string(), v.regex(/^\d{1,15}:[0-9a-f]{64}$/, 'SEQ:HASH of an exported head'))),
 });
 
-const ADMIN = '/api/v1/admin';
+export const ADMIN = '/api/v1/admin';
+
+/** @throws ACCESS_DENIED for anyone but the local owner and admin keys of every agent. */
+export function needOperator(request: FastifyRequest): void {
+  const { access, agents } = principalOf(request);
+  if (access !== 'admin' || agents !== '*') refuse('ACCESS_DENIED');
+}
 
 export function adminRoutes(app: FastifyInstance, deps: ApiDeps, scheme: 'http' | 'https' = 'http'): void {
   const allowed = (request: FastifyRequest) => {
-    const { access, agents } = principalOf(request);
-    if (access !== 'admin' || agents !== '*') refuse('ACCESS_DENIED');
+    needOperator(request);
     return deps.admin ?? refuse('NOT_FOUND');
   };
   const page = <const S extends v.GenericSchema>(schema: S, query: unknown): v.InferOutput<S> => {

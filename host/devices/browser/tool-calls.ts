@@ -188,7 +188,7 @@ export class ToolCalls {
   /** The input is made. Its record and the look at what it did go on side by side. */
   async #finish(tab: Tab, operation: OpenOperation, acted: Acted): Promise<Record<string, unknown>> {
     const recorded = operation.end('completed');
-    const rest = await settle(tab, { frames: acted.frames, ...(acted.suggestions ? { suggestions: true } : {}) });
+    const rest = await settle(tab, { frames: acted.frames, ...(acted.expects ? { expects: acted.expects } : {}) });
     const observation = await observe(tab, { loading: rest.loading }).catch(() => undefined);
     await recorded;
     if (observation) remember(tab, observation);

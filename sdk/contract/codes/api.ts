@@ -67,6 +67,11 @@ export const apiCodes = {
     next: 'Ask the operator to switch on gateway.jev.features.browserTasks and to allow the agent.',
     retry: 'useless',
   },
+  DEVICE_NOT_RUNNING: {
+    says: 'The host runs no browser device of its own now.',
+    next: 'Switch it on under devices.browser, or look into the log if it should be running.',
+    retry: 'safe',
+  },
   NOT_READY: {
     says: 'The host is starting or stopping.',
     next: 'Wait a moment, then ask again.',

@@ -17,8 +17,8 @@ export interface Acted {
   result: Record<string, unknown>;
   /** Frames in which the effect may show. */
   frames: string[];
-  /** The field offers suggestions: watch longer. */
-  suggestions?: boolean;
+  /** What the control may bring by itself: suggestions, an answer to the choice, or, in a plain form, nothing. */
+  expects?: 'suggestions' | 'nothing';
 }
 
 /** The page did not confirm that it handled the input. With a dialog open that is an effect; otherwise nobody knows. */

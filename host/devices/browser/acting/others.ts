@@ -48,10 +48,10 @@ export async function scroll(
   await context.dispatching();
   const pixels = down ? args.pixels : -args.pixels;
   assertHandled(tab, await wheel(tab, place.point, pixels));
-  let after = await scrolledTo(context, frame.id);
+  let after = await scrolledTo(context, frame.id, place.before);
   if (after === place.before) {
     await tab.look(frame, `__device.scrollDirectly(${pixels})`).catch(() => {});
-    after = await scrolledTo(context, frame.id);
+    after = await scrolledTo(context, frame.id, place.before);
   }
   return {
     result: { completed_action: down ? 'SCROLL_DOWN' : 'SCROLL_UP', scrolled: after - place.before },
@@ -59,12 +59,11 @@ export async function scroll(
   };
 }
 
-/** The wheel is answered before the page has drawn its new place. */
-async function scrolledTo({ tab }: ActionContext, frameId: string): Promise<number> {
+async function scrolledTo({ tab }: ActionContext, frameId: string, before: number): Promise<number> {
   const frame = tab.frames.get(frameId);
   if (!frame || tab.interrupted) return Number.NaN;
   try {
-    return await tab.look<number>(frame, '__device.scrolledTo()');
+    return await tab.look<number>(frame, `__device.scrolledTo(${before})`);
   } catch {
     return Number.NaN;
   }
@@ -82,7 +81,11 @@ export async function keypress(
   assertTaken(place);
   await context.dispatching();
   assertHandled(tab, await pressKey(tab, args.key, args.repeat ?? 1));
-  return { result: { completed_action: 'KEY', key: args.key }, frames: framesOf(tab, frame.id), suggestions: true };
+  return {
+    result: { completed_action: 'KEY', key: args.key },
+    frames: framesOf(tab, frame.id),
+    expects: 'suggestions',
+  };
 }
 
 export { Refusal };

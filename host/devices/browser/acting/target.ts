@@ -16,6 +16,7 @@ export interface Aim {
   entry?: 'keys' | 'set' | 'edit' | 'slider' | 'none';
   multiline?: boolean;
   autocomplete?: boolean;
+  plain?: boolean;
 }
 
 export interface Located {
@@ -61,17 +62,18 @@ export function assertTaken<T extends object>(answer: T | Refused): asserts answ
 export async function throughFrames(tab: Tab, frame: Frame, point: Point): Promise<Point> {
   let current = frame;
   let at = point;
-  while (current.parentId !== undefined) {
-    const parent = tab.frames.get(current.parentId);
-    if (!parent) throw stale('TARGET_GONE');
+  while (current.outerId !== undefined) {
+    const outer = tab.frames.get(current.outerId);
+    const parent = current.parentId === undefined ? undefined : tab.frames.get(current.parentId);
+    if (!outer || !parent) throw stale('TARGET_GONE');
     const ref = await tab.frames.ownerRef(current, parent);
     const answer: Point | Refused = await tab.look(
-      parent,
+      outer,
       `__device.throughFrame(${JSON.stringify(ref)},${at.x},${at.y})`,
     );
     assertTaken(answer);
     at = answer;
-    current = parent;
+    current = outer;
   }
   return at;
 }

@@ -32,7 +32,9 @@ export async function type(context: ActionContext, args: TypeArguments): Promise
   assertTaken(aim);
   const point = await throughFrames(tab, frame, aim.point);
   await context.dispatching();
-  const acted = { frames: framesOf(tab, frame.id), ...(aim.autocomplete || args.submit ? { suggestions: true } : {}) };
+  const expects: Acted['expects'] | undefined =
+    aim.autocomplete || args.submit ? 'suggestions' : aim.plain ? 'nothing' : undefined;
+  const acted = { frames: framesOf(tab, frame.id), ...(expects ? { expects } : {}) };
 
   if (aim.entry === 'set') {
     const set = await after<'same' | 'adjusted' | 'refused'>(

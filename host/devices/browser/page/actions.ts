@@ -3,7 +3,7 @@
  * pointer's events through only if they reach what was meant.
  */
 import * as changes from './changes.ts';
-import { Clips, elementAt, insetOf, viewport } from './geometry.ts';
+import { Clips, elementAt, outOfFrame, viewport } from './geometry.ts';
 import { addressChanged, type Staleness, staleness } from './guard.ts';
 import { coverName, type Point, placeOf, touch, works } from './hit.ts';
 import { accessibleName, tidy } from './names.ts';
@@ -12,7 +12,7 @@ import { elementOf } from './refs.ts';
 import { isDisabled, isReadOnly, roleOf, SET_TYPES, takesText } from './roles.ts';
 import { isSensitive } from './secrets.ts';
 import { editedText } from './states.ts';
-import { activeElement, cut, isInside, laidOutText, squeeze, tagOf } from './tree.ts';
+import { activeElement, cut, hidesRoot, isInside, laidOutText, squeeze, tagOf } from './tree.ts';
 
 export type Refused = {
   refused:
@@ -33,6 +33,8 @@ export interface Aim {
   multiline?: boolean;
   maxLength?: number;
   autocomplete?: boolean;
+  /** One of several fields of a form that is sent by a button: typing rarely brings anything. */
+  plain?: boolean;
   focused: boolean;
 }
 
@@ -60,7 +62,7 @@ export function aim(generation: number, ref: string, forText: boolean): Aim | Re
   return {
     point: touched.point,
     focused: isInside(activeElement(document), target),
-    ...(forText ? entryOf(target) : {}),
+    ...(forText ? { ...entryOf(target), plain: isPlainField(target) } : {}),
   };
 }
 
@@ -74,6 +76,18 @@ function drawnOf(target: Element): Element | undefined {
   const labels = (target as HTMLInputElement).labels;
   for (const label of labels ?? []) if (placeOf(label, clips).reachable) return label;
   return placeOf(target, clips).reachable ? target : undefined;
+}
+
+function isPlainField(target: Element): boolean {
+  const form = (target as HTMLInputElement).form;
+  if (!form) return false;
+  const fields = form.querySelectorAll(
+    'input:not([type=hidden]):not([type=submit]):not([type=button]), textarea, select',
+  );
+  return (
+    fields.length > 1 &&
+    form.querySelector('button:not([type=button]):not([type=reset]), input[type=submit], input[type=image]') !== null
+  );
 }
 
 function entryOf(target: Element): Pick<Aim, 'entry' | 'multiline' | 'maxLength' | 'autocomplete'> {
@@ -140,7 +154,9 @@ export function listenOn(view: Window | null): void {
  */
 function check(event: Event): void {
   if (!armed || !event.isTrusted) return;
-  const hit = event.composedPath()[0] as Element | undefined;
+  const first = event.composedPath()[0] as Element | undefined;
+  const { clientX, clientY } = event as MouseEvent;
+  const hit = first?.nodeType === 1 && hidesRoot(first) ? elementAt(clientX, clientY) : first;
   if (armed.held) {
     hold(event);
     return;
@@ -316,8 +332,14 @@ export function scrollPlace(generation: number, down: boolean): { point: Point; 
 }
 
 let scrolled: Element | undefined;
+/** Milliseconds in which a turned wheel must have moved something. */
+const SCROLL_MS = 200;
 
-export function scrolledTo(): number {
+/** Where it is once it has moved; a wheel is answered before the page has drawn its new place. */
+export async function scrolledTo(before: number): Promise<number> {
+  for (let waited = 0; waited < SCROLL_MS && scrolled?.scrollTop === before; waited += 10) {
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
   return scrolled?.scrollTop ?? 0;
 }
 
@@ -381,12 +403,7 @@ export function focusName(): string {
 export function throughFrame(ref: string, x: number, y: number): Point | Refused {
   const frame = elementOf(ref);
   if (!frame) return { refused: 'TARGET_GONE' };
-  const { box } = placeOf(frame, new Clips());
-  const rect = frame.getBoundingClientRect();
-  // A frame that is drawn scaled scales what is in it.
-  const scale = (frame as HTMLElement).offsetWidth > 0 ? rect.width / (frame as HTMLElement).offsetWidth : 1;
-  const inset = insetOf(frame);
-  const point = { x: box.x + (inset.x + x) * scale, y: box.y + (inset.y + y) * scale };
+  const point = outOfFrame(frame, x, y);
   const hit = elementAt(point.x, point.y);
   return hit === frame ? point : { refused: 'TARGET_OBSCURED', by: coverName(hit) };
 }

@@ -23,6 +23,8 @@ const habits = new WeakMap<Node, Habit>();
 const watched = new WeakSet<Node>();
 
 interface Effect {
+  /** When the input began, and from when on watching counts. */
+  begun: number;
   since: number;
   target: Element | null;
   address: string;
@@ -50,6 +52,12 @@ const observer = new MutationObserver((records) => {
     if (!effect.changed && isNoticeable(record, effect.target)) effect.changed = true;
   }
 });
+
+/** It changes by itself, again and again: a clock, a ticker. */
+export function isRestless(node: Node): boolean {
+  const habit = habits.get(node);
+  return habit !== undefined && habit.times >= 3 && performance.now() - habit.at < RESTLESS_MS;
+}
 
 export function watch(roots: Node[]): void {
   for (const root of roots) {
@@ -81,7 +89,7 @@ function noteScroll(): void {
 /** Starts watching for the effect of the input that is about to be made. */
 export function begin(target: Element | null): void {
   const now = performance.now();
-  effect = { since: now, target, address: location.href, changed: false, valueChanged: false, lastAt: now };
+  effect = { begun: now, since: now, target, address: location.href, changed: false, valueChanged: false, lastAt: now };
 }
 
 const LOOKS = new Set(['class', 'style']);
@@ -117,6 +125,8 @@ export interface SettleOptions {
   watch: number;
   /** The same, when the control's own value changed and nothing else. */
   watchValue: number;
+  /** All of the input has been sent: watching counts from now. */
+  sent: boolean;
   /** Milliseconds to go on from now in any case: a request has just brought something. */
   atLeast: number;
   /** Milliseconds after which a restless page is read as it is. */
@@ -134,6 +144,7 @@ export interface Settled {
 
 export async function settle(options: SettleOptions): Promise<Settled> {
   const current = effect ?? {
+    begun: performance.now(),
     since: performance.now(),
     target: null,
     address: location.href,
@@ -143,6 +154,7 @@ export async function settle(options: SettleOptions): Promise<Settled> {
   };
   const drawn = nextFrame();
   const started = performance.now();
+  if (options.sent) current.since = started;
   for (;;) {
     const now = performance.now();
     if (!current.changed && location.href !== current.address) current.changed = true;
@@ -155,7 +167,7 @@ export async function settle(options: SettleOptions): Promise<Settled> {
     await pause(LOOK_MS);
   }
   await drawn;
-  if (current.changed) await motionEnds(options.motion, current.since);
+  if (current.changed) await motionEnds(options.motion, current.begun);
   return { changed: current.changed, valueChanged: current.valueChanged, restless: false };
 }
 

@@ -64,6 +64,8 @@ export class Contexts {
     }
     const parts: string[] = [];
     let length = 0;
+    const ownWords = [...container.childNodes].some((node) => node.nodeType === 3 && tidy((node as Text).data) !== '');
+    if (ownWords) return cut(tidy(plainText(container)), PART);
     const cells = roleOf(container) === 'row' ? container.children : leaves(container);
     for (const cell of cells) {
       if (length > PART * 2 || parts.length >= 6) break;
@@ -131,7 +133,11 @@ function nearestHeading(element: Element): string {
       before && looked < 8;
       before = before.previousElementSibling, looked++
     ) {
-      const heading = /^H[1-6]$/.test(tagOf(before)) ? before : before.querySelector('h1,h2,h3,h4,h5,h6');
+      const heading = /^H[1-6]$/.test(tagOf(before))
+        ? before
+        : tagOf(before) === 'HEADER'
+          ? before.querySelector('h1,h2,h3,h4,h5,h6')
+          : null;
       if (heading) return cut(tidy(contentText(heading, new Set([heading]))), PART);
     }
   }

@@ -29,32 +29,63 @@ export function page(): Box {
   return { x: -scrollX - toLeft, y: -scrollY, right: 1e9, bottom: 1e9 };
 }
 
-/** How far a document's own coordinates lie from those of the top document of this world. */
+/** Where a document's own coordinates lie in those of the top document of this world; a frame may be drawn scaled. */
 export interface Offset {
   x: number;
   y: number;
-}
-
-/** From a frame's own corner to the corner of the document in it: its border and its padding. */
-export function insetOf(frame: Element): Offset {
-  const style = getComputedStyle(frame);
-  return {
-    x: frame.clientLeft + Number.parseFloat(style.paddingLeft || '0'),
-    y: frame.clientTop + Number.parseFloat(style.paddingTop || '0'),
-  };
+  scale: number;
 }
 
 export function offsetOf(document: Document): Offset {
-  const offset = { x: 0, y: 0 };
-  for (let frame = document === self.document ? null : frameOf(document); frame; ) {
-    const box = frame.getBoundingClientRect();
-    const inset = insetOf(frame);
-    offset.x += box.x + inset.x;
-    offset.y += box.y + inset.y;
-    const outer: Document = frame.ownerDocument;
-    frame = outer === self.document ? null : frameOf(outer);
-  }
-  return offset;
+  const frame = document === self.document ? null : frameOf(document);
+  if (!frame) return { x: 0, y: 0, scale: 1 };
+  const outer = offsetOf(frame.ownerDocument);
+  const rect = frame.getBoundingClientRect();
+  const scale = scaleOf(frame, rect);
+  return {
+    x: outer.x + (rect.x + frame.clientLeft * scale + padding(frame, 'paddingLeft') * scale) * outer.scale,
+    y: outer.y + (rect.y + frame.clientTop * scale + padding(frame, 'paddingTop') * scale) * outer.scale,
+    scale: outer.scale * scale,
+  };
+}
+
+function scaleOf(frame: Element, rect: DOMRect): number {
+  const width = (frame as HTMLElement).offsetWidth;
+  return width > 0 && rect.width > 0 ? rect.width / width : 1;
+}
+
+function padding(frame: Element, side: 'paddingLeft' | 'paddingTop'): number {
+  return Number.parseFloat(getComputedStyle(frame)[side]) || 0;
+}
+
+/** A point inside a frame's document, in the coordinates of the document around it. */
+export function outOfFrame(frame: Element, x: number, y: number): { x: number; y: number } {
+  const rect = frame.getBoundingClientRect();
+  const scale = scaleOf(frame, rect);
+  const outer = offsetOf(frame.ownerDocument);
+  return {
+    x: outer.x + (rect.x + (frame.clientLeft + padding(frame, 'paddingLeft') + x) * scale) * outer.scale,
+    y: outer.y + (rect.y + (frame.clientTop + padding(frame, 'paddingTop') + y) * scale) * outer.scale,
+  };
+}
+
+function intoFrame(frame: Element, x: number, y: number): { x: number; y: number } {
+  const rect = frame.getBoundingClientRect();
+  const scale = scaleOf(frame, rect);
+  return {
+    x: (x - rect.x) / scale - frame.clientLeft - padding(frame, 'paddingLeft'),
+    y: (y - rect.y) / scale - frame.clientTop - padding(frame, 'paddingTop'),
+  };
+}
+
+/** A box of a document in the coordinates of the top document. */
+export function carried(rect: { x: number; y: number; right: number; bottom: number }, offset: Offset): Box {
+  return {
+    x: offset.x + rect.x * offset.scale,
+    y: offset.y + rect.y * offset.scale,
+    right: offset.x + rect.right * offset.scale,
+    bottom: offset.y + rect.bottom * offset.scale,
+  };
 }
 
 /** The box that a person sees; an inline element around block content has an empty one of its own, so its parts count. */
@@ -64,7 +95,7 @@ export function boxOf(element: Element, offset: Offset): Box {
     const inner = largestChild(element);
     if (inner) rect = inner;
   }
-  return { x: rect.x + offset.x, y: rect.y + offset.y, right: rect.right + offset.x, bottom: rect.bottom + offset.y };
+  return carried(rect, offset);
 }
 
 function largestChild(element: Element): DOMRect | undefined {
@@ -141,12 +172,12 @@ export class Clips {
     const clipsY = !isRoot && style.overflowY !== 'visible';
     if (tag !== 'IFRAME' && ((!clipsX && !clipsY) || (escaping && !holds))) return outer;
     const rect = element.getBoundingClientRect();
-    const { x, y } = this.offset(element.ownerDocument);
+    const box0 = carried(rect, this.offset(element.ownerDocument));
     const box: Box = {
-      x: clipsX || tag === 'IFRAME' ? rect.x + x : -1e9,
-      y: clipsY || tag === 'IFRAME' ? rect.y + y : -1e9,
-      right: clipsX || tag === 'IFRAME' ? rect.right + x : 1e9,
-      bottom: clipsY || tag === 'IFRAME' ? rect.bottom + y : 1e9,
+      x: clipsX || tag === 'IFRAME' ? box0.x : -1e9,
+      y: clipsY || tag === 'IFRAME' ? box0.y : -1e9,
+      right: clipsX || tag === 'IFRAME' ? box0.right : 1e9,
+      bottom: clipsY || tag === 'IFRAME' ? box0.bottom : 1e9,
     };
     const seen = meet(outer.seen, box);
     if (tag === 'IFRAME') return { seen, reachable: isEmpty(meet(outer.reachable, box)) ? box : EVERYWHERE };
@@ -188,9 +219,7 @@ export function elementAt(x: number, y: number): Element | null {
     }
     const framed = tagOf(hit) === 'IFRAME' ? frameDocument(hit) : null;
     if (!framed) return hit;
-    const box = hit.getBoundingClientRect();
-    const inset = insetOf(hit);
-    at = { x: at.x - box.x - inset.x, y: at.y - box.y - inset.y };
+    at = intoFrame(hit, at.x, at.y);
     document = framed;
     const within: Element | null = document.elementFromPoint(at.x, at.y);
     if (!within) return hit;

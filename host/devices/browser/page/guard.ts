@@ -5,6 +5,7 @@
  * it stands in, and the values of the fields that go with it. A change there makes the observation stale; a change
  * anywhere else on the page does not, and neither does a move.
  */
+import { isRestless } from './changes.ts';
 import { accessibleName } from './names.ts';
 import { isDisabled, isReadOnly, roleOf } from './roles.ts';
 import { checkedOf } from './states.ts';
@@ -123,8 +124,15 @@ const CONTAINERS = new Set([
   'menu',
 ]);
 
+/** Characters beyond which a plain parent is the page, not the control's own surroundings. */
+const MAX_PARENT_TEXT = 400;
+
 function containerOf(element: Element): Element | null {
-  return closest(element, (candidate) => CONTAINERS.has(roleOf(candidate) ?? '')) ?? element.parentElement;
+  const container = closest(element, (candidate) => CONTAINERS.has(roleOf(candidate) ?? ''));
+  if (container) return container;
+  const parent = element.parentElement;
+  if (!parent || tagOf(parent) === 'BODY' || tagOf(parent) === 'MAIN') return null;
+  return (parent.textContent ?? '').length <= MAX_PARENT_TEXT ? parent : null;
 }
 
 function selfOf(element: Element, name: string): string {
@@ -152,6 +160,7 @@ const SKIPPED = new Set(['SCRIPT', 'STYLE', 'NOSCRIPT', 'TEMPLATE', 'SELECT', 'T
 function visibleText(container: Element): string {
   let text = '';
   const read = (element: Element) => {
+    if (isRestless(element)) return;
     const children = drawnChildren(element);
     for (let i = 0; i < children.length && text.length < MAX_TEXT; i++) {
       const child = children[i];

@@ -10,7 +10,7 @@ import { addressChanged } from './guard.ts';
 import { maskSensitive, unmask } from './masks.ts';
 import { type ObserveOptions, observe } from './observe.ts';
 import { elementOf, refOf, useDocument } from './refs.ts';
-import { addClosedRoot, tagOf } from './tree.ts';
+import { addClosedRoot, markListener, tagOf } from './tree.ts';
 
 const text = JSON.stringify;
 
@@ -28,7 +28,7 @@ const device = {
   mayChoose: (generation: number, ref: string, option: string) => text(actions.mayChoose(generation, ref, option)),
   choose: (generation: number, ref: string, option: string) => text(actions.choose(generation, ref, option)),
   scrollPlace: (generation: number, down: boolean) => text(actions.scrollPlace(generation, down)),
-  scrolledTo: () => text(actions.scrolledTo()),
+  scrolledTo: (before: number) => actions.scrolledTo(before),
   scrollDirectly: (pixels: number) => text(actions.scrollDirectly(pixels) ?? null),
   keyPlace: (generation: number) => text(actions.keyPlace(generation)),
   throughFrame: (ref: string, x: number, y: number) => text(actions.throughFrame(ref, x, y)),
@@ -40,6 +40,7 @@ const device = {
   },
   element: (ref: string) => elementOf(ref) ?? null,
   refOfElement: (element: Element) => refOf(element),
+  markListener: (element: Element) => markListener(element),
   addClosedRoot: (host: Element, root: ShadowRoot) => addClosedRoot(host, root),
   pictureState: (generation: number) =>
     text({

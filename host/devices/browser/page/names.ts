@@ -144,9 +144,9 @@ function elementText(element: Element, seen: Set<Element>): string {
   const inner = new Set(seen).add(element);
   const labelled = referenced(element, 'aria-labelledby');
   const text =
-    element.getAttribute('aria-label') ||
     (labelled.length > 0 ? labelled.map((label) => referencedText(label, inner, false)).join(' ') : '') ||
     (isControl(element) ? embeddedValue(element) : '') ||
+    element.getAttribute('aria-label') ||
     (tagOf(element) === 'IMG' ? (element as HTMLImageElement).alt : '') ||
     (tagOf(element) === 'SVG' ? childText(element, 'TITLE', inner) : '') ||
     contentText(element, inner) ||
@@ -244,6 +244,7 @@ function besideText(element: Element): string {
     current && steps < 3;
     current = drawnParent(current), steps++
   ) {
+    if (tagOf(current) === 'BODY') return '';
     const before = current.previousSibling;
     if (before) {
       const text = tidy(isElement(before) ? (before.textContent ?? '') : isText(before) ? before.data : '');

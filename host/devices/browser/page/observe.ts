@@ -2,7 +2,7 @@
 
 import { end as endOfEffect, watch } from './changes.ts';
 import { Contexts } from './context.ts';
-import { type Clips, insetOf, Clips as NewClips } from './geometry.ts';
+import { type Box, boxOf, Clips } from './geometry.ts';
 import { GuardWriter } from './guard.ts';
 import { coverName, type Placed, placeOf, touch } from './hit.ts';
 import { accessibleName, tidy } from './names.ts';
@@ -52,8 +52,8 @@ export interface PageView {
   scroll: { y: number; up: boolean; down: boolean };
   truncated: { text: boolean; viewport_text: boolean; elements: boolean; viewport_elements: boolean };
   ready: boolean;
-  /** Frames of other origins: ref, place, and what of it is in view. */
-  frames: { ref: string; x: number; y: number; visible: boolean }[];
+  /** Frames of other origins. */
+  frames: { ref: string; visible: boolean }[];
   opaque: string[];
 }
 
@@ -63,12 +63,12 @@ interface Candidate extends FoundControl {
 }
 
 export function observe(options: ObserveOptions): PageView {
-  const clips = new NewClips();
+  const clips = new Clips();
   const walked = new Walk(clips, options).run(document);
   watch(walked.roots);
   endOfEffect();
 
-  const candidates = placed(walked.controls, clips);
+  const { candidates, found } = placed(walked.controls, clips, options.elements);
   const secrets = new Secrets();
   for (const { element } of candidates)
     if (isSensitive(element)) secrets.add((element as HTMLInputElement).value ?? '');
@@ -89,27 +89,18 @@ export function observe(options: ObserveOptions): PageView {
     text: secrets.hide(walked.text),
     viewport_text: secrets.hide(walked.viewportText),
     elements,
-    found: candidates.length,
+    found,
     scroll: scrollState(),
     truncated: {
       text: walked.textCut || walked.stopped,
       viewport_text: walked.viewportTextCut,
-      elements: candidates.length > chosen.length || walked.stopped,
+      elements: found > chosen.length || walked.stopped,
       viewport_elements:
         candidates.filter((candidate) => candidate.place.inView).length >
         chosen.filter((candidate) => candidate.place.inView).length,
     },
     ready: document.readyState === 'complete',
-    frames: walked.frames.map((frame) => {
-      const place = placeOf(frame, clips);
-      const inset = insetOf(frame);
-      return {
-        ref: refOf(frame),
-        x: place.box.x + inset.x,
-        y: place.box.y + inset.y,
-        visible: place.inView,
-      };
-    }),
+    frames: walked.frames.map((frame) => ({ ref: refOf(frame), visible: placeOf(frame, clips).inView })),
     opaque: walked.opaque
       .filter((element) => unexplained(element))
       .slice(0, 20)
@@ -117,10 +108,26 @@ export function observe(options: ObserveOptions): PageView {
   };
 }
 
-function placed(controls: FoundControl[], clips: Clips): Candidate[] {
+/** Controls in view that are looked at closely, whatever the limit of those reported. */
+const MAX_EXAMINED_IN_VIEW = 1500;
+
+/**
+ * The nearest controls, looked at closely until there are enough. On a page of thousands most are far from the view and
+ * cost one box each.
+ */
+function placed(controls: FoundControl[], clips: Clips, enough: number): { candidates: Candidate[]; found: number } {
+  const near = controls
+    .map((control) => ({
+      control,
+      distance: distanceOf(boxOf(control.drawn, clips.offset(control.drawn.ownerDocument))),
+    }))
+    .sort((a, b) => a.distance - b.distance || a.control.order - b.control.order);
   const found: Candidate[] = [];
   const seen = new Map<Element, Candidate>();
-  for (const control of controls) {
+  let examined = 0;
+  for (const { control, distance } of near) {
+    if (found.length > enough && (distance > 0 || examined >= MAX_EXAMINED_IN_VIEW)) break;
+    examined++;
     const drawn = standIn(control, clips);
     if (!drawn) continue;
     const { place } = drawn;
@@ -133,29 +140,36 @@ function placed(controls: FoundControl[], clips: Clips): Candidate[] {
     seen.set(control.element, candidate);
     found.push(candidate);
   }
-  return withoutWrappers(found);
+  return { candidates: withoutWrappers(found), found: found.length + (near.length - examined) };
+}
+
+/** Pixels from the view; 0 inside it. */
+function distanceOf(box: Box): number {
+  return Math.max(0, -box.bottom, box.y - innerHeight) + Math.max(0, -box.right, box.x - innerWidth);
 }
 
 /** An input that is see-through or without a box is drawn by its label or by what lies around it. */
 function standIn(control: FoundControl, clips: Clips): { element: Element; place: Placed } | undefined {
   const own = placeOf(control.drawn, clips);
-  const seeThrough = tagOf(control.drawn) === 'INPUT' && isTransparent(control.drawn);
-  if (own.reachable && !seeThrough) return { element: control.drawn, place: own };
-  if (tagOf(control.element) !== 'INPUT') return undefined;
+  if (own.reachable && isDrawn(control.drawn)) return { element: control.drawn, place: own };
+  const tag = tagOf(control.element);
+  if (tag === 'SELECT' && own.reachable && isShown(control.drawn)) return { element: control.drawn, place: own };
+  if (tag !== 'INPUT') return undefined;
   for (const label of (control.element as HTMLInputElement).labels ?? []) {
     const place = placeOf(label, clips);
-    if (place.reachable && !isTransparent(label)) return { element: label, place };
+    if (place.reachable && isDrawn(label)) return { element: label, place };
   }
   // See-through over a drawn box: the input itself takes the click.
   const type = (control.element as HTMLInputElement).type;
-  if (own.reachable && /^(?:checkbox|radio|file|range|color|date)$/.test(type))
+  if (own.reachable && isShown(control.drawn) && /^(?:checkbox|radio|file|range|color|date)$/.test(type))
     return { element: control.drawn, place: own };
   return undefined;
 }
 
-function isTransparent(element: Element): boolean {
-  return !element.checkVisibility({ opacityProperty: true });
-}
+/** Drawn, and not see-through. */
+const isDrawn = (element: Element) => element.checkVisibility({ opacityProperty: true, visibilityProperty: true });
+/** Drawn, be it see-through: a select or checkbox laid over a drawn box. */
+const isShown = (element: Element) => element.checkVisibility({ visibilityProperty: true });
 
 /** Something with a pointer around other controls is one of its own only if it is clearly more than their frame. */
 function withoutWrappers(candidates: Candidate[]): Candidate[] {
@@ -181,13 +195,9 @@ const boxArea = ({ place: { box } }: Candidate) => Math.max(1, (box.right - box.
 
 /** In view first, then the nearest; within each, the page's own order. */
 function mostRelevant(candidates: Candidate[], limit: number): Candidate[] {
-  const far = (candidate: Candidate) => {
-    if (candidate.place.inView) return 0;
-    const { box } = candidate.place;
-    return 1 + Math.max(0, -box.bottom, box.y - innerHeight) + Math.max(0, -box.right, box.x - innerWidth);
-  };
+  const far = ({ place }: Candidate) => (place.inView ? 0 : 1 + distanceOf(place.box));
   const ranked = candidates.map((candidate) => ({ candidate, distance: far(candidate) }));
-  if (ranked.length > limit) ranked.sort((a, b) => a.distance - b.distance || a.candidate.order - b.candidate.order);
+  ranked.sort((a, b) => a.distance - b.distance || a.candidate.order - b.candidate.order);
   return ranked
     .slice(0, limit)
     .sort((a, b) => Number(a.distance > 0) - Number(b.distance > 0) || a.candidate.order - b.candidate.order)

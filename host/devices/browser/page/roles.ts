@@ -98,6 +98,8 @@ export function roleOf(element: Element): string | null {
     return element.hasAttribute('href') || element.hasAttribute('xlink:href') ? 'link' : null;
   if (tag === 'SELECT') return isListBox(element as HTMLSelectElement) ? 'listbox' : 'combobox';
   if (tag === 'SUMMARY' && tagOf(element.parentElement ?? element) !== 'DETAILS') return null;
+  if (tag === 'SECTION')
+    return element.hasAttribute('aria-label') || element.hasAttribute('aria-labelledby') ? 'region' : null;
   if (isEditingHost(element)) return 'textbox';
   return TAG_ROLES[tag] ?? null;
 }
@@ -106,6 +108,7 @@ const isListBox = (select: HTMLSelectElement) => select.multiple || select.size 
 
 /** The outermost element of an editable region. */
 export function isEditingHost(element: Element): boolean {
+  if (!element.hasAttribute('contenteditable')) return false;
   const html = element as HTMLElement;
   if (!html.isContentEditable) return false;
   const parent = element.parentElement as HTMLElement | null;

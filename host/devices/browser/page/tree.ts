@@ -7,23 +7,29 @@
 
 /** Closed shadow roots that the device found through the protocol; the page itself cannot be asked for them. */
 const closedRoots = new WeakMap<Element, ShadowRoot>();
+let anyClosed = false;
 
 export function addClosedRoot(host: Element, root: ShadowRoot): void {
   closedRoots.set(host, root);
+  anyClosed = true;
 }
 
+/** Events from inside a closed root name only its host. */
+export const hidesRoot = (element: Element): boolean => closedRoots.has(element);
+
 export function shadowOf(element: Element): ShadowRoot | null {
-  return element.shadowRoot ?? closedRoots.get(element) ?? null;
+  return element.shadowRoot ?? (anyClosed ? (closedRoots.get(element) ?? null) : null);
 }
 
 export const isElement = (node: Node): node is Element => node.nodeType === 1;
 export const isText = (node: Node): node is Text => node.nodeType === 3;
 
-/** Upper-case in every namespace, so that SVG and XHTML need no cases of their own. */
-export const tagOf = (element: Element): string => {
+/** The tag's name, upper-case in every namespace, so that SVG and XHTML need no cases of their own. */
+export function tagOf(element: Element): string {
   const tag = element.tagName;
-  return element.namespaceURI === 'http://www.w3.org/1999/xhtml' ? tag : tag.toUpperCase();
-};
+  // Nearly every element is HTML, whose names are upper-case already.
+  return tag.charCodeAt(0) < 97 ? tag : tag.toUpperCase();
+}
 
 export function drawnChildren(element: Element): ArrayLike<Node> {
   const shadow = shadowOf(element);
@@ -118,3 +124,8 @@ export function laidOutText(element: Element): string {
   // biome-ignore lint/performance/useDomNodeTextContent: only this one knows what is drawn, and where lines end.
   return (element as HTMLElement).innerText ?? '';
 }
+
+/** Elements that wait for a click, as the device learnt from the browser. */
+const listened = new WeakSet<Element>();
+export const markListener = (element: Element): void => void listened.add(element);
+export const isListener = (element: Element): boolean => listened.has(element);

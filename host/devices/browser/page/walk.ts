@@ -4,9 +4,9 @@
  * Only what is cheap happens here, for a page may have a hundred thousand elements; names, states and hit tests are worked
  * out later, for the few controls that are reported.
  */
-import { type Box, type Clips, isEmpty, meet, viewport } from './geometry.ts';
+import { type Box, type Clips, carried, isEmpty, meet, viewport } from './geometry.ts';
 import { isSemanticControl, roleOf } from './roles.ts';
-import { cut, drawnChildren, frameDocument, isElement, isText, shadowOf, tagOf } from './tree.ts';
+import { cut, drawnChildren, frameDocument, isElement, isListener, isText, shadowOf, tagOf } from './tree.ts';
 
 /** Elements after which looking stops, and the depth of nesting. */
 const MAX_ELEMENTS = 200_000;
@@ -46,7 +46,6 @@ interface Surroundings {
   ariaHidden: boolean;
   pointer: boolean;
   insideControl: boolean;
-  transparent: boolean;
   /** Everything below is out of the modal dialog that is open. */
   outsideModal: boolean;
 }
@@ -85,7 +84,6 @@ export class Walk {
         ariaHidden: false,
         pointer: false,
         insideControl: false,
-        transparent: false,
         outsideModal: false,
       },
       0,
@@ -120,48 +118,58 @@ export class Walk {
     if (SKIPPED.has(tag)) return;
     const style = getComputedStyle(element);
     const display = style.display;
-    if (display === 'none' || style.contentVisibility === 'hidden') {
-      return;
+    if (display === 'none') return;
+    // An element without attributes that is no control by its tag can only show itself by its pointer.
+    const plain = !element.hasAttributes() && !CONTROL_TAGS.has(tag);
+    const here: Surroundings = { ...around };
+    if (!around.insideControl) here.pointer = style.cursor === 'pointer';
+    if (!plain) {
+      if (element.hasAttribute('inert')) here.inert = true;
+      if (element.getAttribute('aria-hidden') === 'true') here.ariaHidden = true;
+      if (around.outsideModal && tag === 'DIALOG' && element.matches(':modal')) here.outsideModal = false;
     }
-    const visible = style.visibility === 'visible';
-    const pointer = style.cursor === 'pointer';
-    const role = roleOf(element);
-    const here: Surroundings = {
-      inert: around.inert || element.hasAttribute('inert'),
-      ariaHidden: around.ariaHidden || element.getAttribute('aria-hidden') === 'true',
-      pointer,
-      insideControl: around.insideControl,
-      transparent: around.transparent || style.opacity === '0',
-      outsideModal: around.outsideModal && !(tag === 'DIALOG' && element.matches(':modal')),
-    };
-
-    if (visible && !here.inert && !here.ariaHidden && !here.outsideModal)
-      this.#control(element, tag, role, around, here);
+    if (
+      !here.inert &&
+      !here.ariaHidden &&
+      !here.outsideModal &&
+      !(plain && here.pointer === around.pointer && !isListener(element))
+    ) {
+      this.#control(element, tag, plain ? null : roleOf(element), around, here);
+    }
 
     const block = display !== 'inline' && display !== 'contents';
     if (block) this.#break(display);
     if (tag === 'BR') this.#break('block');
-    else if (tag === 'IFRAME' || tag === 'FRAME') this.#frame(element, here, visible, depth);
-    else this.#children(element, tag, here, visible && !here.transparent, depth);
+    else if (tag === 'IFRAME' || tag === 'FRAME') this.#frame(element, here, depth);
+    else this.#children(element, tag, here, depth);
     if (block) this.#break(display);
   }
 
-  #children(element: Element, tag: string, here: Surroundings, readable: boolean, depth: number): void {
+  #children(element: Element, tag: string, here: Surroundings, depth: number): void {
     const shadow = shadowOf(element);
     if (shadow) this.roots.push(shadow);
-    const children = drawnChildren(element);
+    const silent = NO_TEXT.has(tag) || (this.#textFull && this.#viewportTextFull);
     const closed = tag === 'DETAILS' && !(element as HTMLDetailsElement).open;
-    const silent = !readable || NO_TEXT.has(tag);
-    for (let i = 0; i < children.length; i++) {
-      const child = children[i];
-      if (!child) continue;
+    let readable: boolean | undefined;
+    const visit = (child: Node) => {
       if (isElement(child)) {
-        if (closed && tagOf(child) !== 'SUMMARY') continue;
-        this.#element(child, here, depth + 1);
-      } else if (!silent && !closed && isText(child)) this.#say(child.data, element);
-      if (this.#stopped) return;
+        if (!closed || tagOf(child) === 'SUMMARY') this.#element(child, here, depth + 1);
+      } else if (!silent && !closed && isText(child)) {
+        readable ??= isReadable(element);
+        if (readable) this.#say(child.data, element);
+      }
+    };
+    if (shadow || tag === 'SLOT') {
+      const children = drawnChildren(element);
+      for (let i = 0; i < children.length && !this.#stopped; i++) {
+        const child = children[i];
+        if (child) visit(child);
+      }
+      return;
     }
-    if (!shadow && children.length === 0 && mayHideRoot(tag)) this.opaque.push(element);
+    let child = element.firstChild;
+    if (!child && mayHideRoot(tag)) this.opaque.push(element);
+    for (; child && !this.#stopped; child = child.nextSibling) visit(child);
   }
 
   #control(element: Element, tag: string, role: string | null, around: Surroundings, here: Surroundings): void {
@@ -185,9 +193,6 @@ export class Walk {
       }
     }
     if (isSemanticControl(element, role)) {
-      if (around.transparent || here.transparent) {
-        if (!isFormControl(tag)) return;
-      }
       found(element, element, role, false);
       // What is drawn inside a button or link belongs to it; what is inside a row or a cell may be worked on its own.
       if (role !== 'row' && role !== 'gridcell' && role !== 'listitem' && role !== 'article') here.insideControl = true;
@@ -195,10 +200,8 @@ export class Walk {
     }
     const editable = (element as HTMLElement).isContentEditable;
     if (
-      here.pointer &&
-      !around.pointer &&
+      ((here.pointer && !around.pointer) || isListener(element)) &&
       !around.insideControl &&
-      !here.transparent &&
       !editable &&
       tag !== 'HTML' &&
       tag !== 'BODY'
@@ -207,8 +210,8 @@ export class Walk {
     }
   }
 
-  #frame(frame: Element, here: Surroundings, visible: boolean, depth: number): void {
-    if (!visible || here.transparent) return;
+  #frame(frame: Element, here: Surroundings, depth: number): void {
+    if (!isReadable(frame)) return;
     const document = frameDocument(frame);
     if (document) this.#document(document, { ...here, pointer: false, outsideModal: here.outsideModal }, depth + 1);
     else if (!here.inert && !here.ariaHidden && !here.outsideModal) this.frames.push(frame);
@@ -248,12 +251,7 @@ export class Walk {
     if (known !== undefined) return known;
     const offset = this.#clips.offset(element.ownerDocument);
     const rect = element.getBoundingClientRect();
-    const box = {
-      x: rect.x + offset.x,
-      y: rect.y + offset.y,
-      right: rect.right + offset.x,
-      bottom: rect.bottom + offset.y,
-    };
+    const box = carried(rect, offset);
     let seen = !isEmpty(meet(box, this.#view));
     if (seen) seen = !isEmpty(meet(box, this.#clips.around(element).seen));
     this.#seenAt.set(element, seen);
@@ -261,8 +259,22 @@ export class Walk {
   }
 }
 
-const FORM_CONTROLS = new Set(['INPUT', 'SELECT', 'TEXTAREA', 'BUTTON']);
-const isFormControl = (tag: string) => FORM_CONTROLS.has(tag);
+/** Tags that may be controls without any attribute. */
+const CONTROL_TAGS = new Set([
+  'BUTTON',
+  'INPUT',
+  'SELECT',
+  'TEXTAREA',
+  'SUMMARY',
+  'LABEL',
+  'DETAILS',
+  'DIALOG',
+  'IFRAME',
+  'SLOT',
+]);
+
+/** Drawn, and not see-through. */
+const isReadable = (element: Element) => element.checkVisibility({ opacityProperty: true, visibilityProperty: true });
 
 /** A custom element, or one of the few plain ones that may have a shadow root, drawn with nothing inside. */
 const mayHideRoot = (tag: string) =>

@@ -16,6 +16,8 @@ const BODY_MS = 250;
 interface Habit {
   at: number;
   times: number;
+  /** Times before the last input. */
+  before: number;
 }
 
 export class Activity {
@@ -86,6 +88,7 @@ export class Activity {
       this.loaded = false;
       this.documents++;
       this.#pending.clear();
+      this.#habits.clear();
       this.tell();
     });
     on('Page.navigatedWithinDocument', ({ frameId }) => {
@@ -173,10 +176,16 @@ export class Activity {
   #isHabit(kind: string): boolean {
     const now = this.#now();
     const known = this.#habits.get(kind);
-    const habit = known !== undefined && known.times >= 2 && known.at < this.#inputAt && now - known.at < HABIT_MS;
-    if (this.#habits.size > MAX_HABITS) this.#habits.clear();
-    this.#habits.set(kind, { at: now, times: (known && now - known.at < HABIT_MS ? known.times : 0) + 1 });
-    return habit;
+    if (!known || now - known.at > HABIT_MS) {
+      if (this.#habits.size > MAX_HABITS) this.#habits.clear();
+      this.#habits.set(kind, { at: now, times: 1, before: 0 });
+      return false;
+    }
+    // How often it had been made when the input came decides, however often it is made after.
+    if (known.at < this.#inputAt) known.before = known.times;
+    known.at = now;
+    known.times++;
+    return known.before >= 2;
   }
 }
 

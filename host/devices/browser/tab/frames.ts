@@ -20,7 +20,13 @@ export interface Frame {
   token: string;
   /** The execution context, once asked for. */
   world?: Promise<number>;
-  /** The parent's name for the element that holds this frame. */
+  /** Refs of elements that were looked behind and hide nothing. */
+  lookedBehind?: Set<string>;
+  /** Protocol numbers of elements that were marked as waiting for a click. */
+  listeners?: Set<number>;
+  /** The frame in whose world this one's holder is seen: its parent, or further out through frames of one origin. */
+  outerId?: string;
+  /** The outer frame's name for the element that holds this one. */
   ownerRef?: Promise<string>;
 }
 
@@ -167,7 +173,7 @@ export class Frames {
     return executionContextId;
   }
 
-  /** The parent's ref of the element that holds the frame. */
+  /** The ref, in the outermost world that may see it, of the element that holds the frame. */
   ownerRef(frame: Frame, parent: Frame): Promise<string> {
     frame.ownerRef ??= this.#findOwner(frame, parent).catch((error) => {
       delete frame.ownerRef;
@@ -181,26 +187,102 @@ export class Frames {
     return this.refOfNode(parent, backendNodeId);
   }
 
-  async refOfNode(frame: Frame, backendNodeId: number): Promise<string> {
+  /**
+   * Looks behind elements that are drawn and seem empty, and hands their closed shadow roots to the page's script.
+   * @returns whether there were any.
+   */
+  async openClosedRoots(frame: Frame, refs: readonly string[]): Promise<boolean> {
+    frame.lookedBehind ??= new Set();
+    const seen = frame.lookedBehind;
+    const fresh = refs.filter((ref) => !seen.has(ref));
+    const found = await Promise.all(fresh.map((ref) => this.#openClosedRoot(frame, ref).catch(() => false)));
+    for (const [index, ref] of fresh.entries()) if (!found[index]) seen.add(ref);
+    return found.some(Boolean);
+  }
+
+  async #openClosedRoot(frame: Frame, ref: string): Promise<boolean> {
+    const { objectId } = (await this.evaluate(frame, `__device.element(${JSON.stringify(ref)})`, false)) as {
+      objectId?: string;
+    };
+    if (objectId === undefined) return false;
+    const { node } = await this.#protocol.send('DOM.describeNode', { objectId, depth: 0, pierce: true }, frame.session);
+    const root = node.shadowRoots?.find(
+      (candidate: { shadowRootType: string }) => candidate.shadowRootType === 'closed',
+    );
+    if (!root) return false;
+    const executionContextId = await this.#worldOf(frame);
+    const { object } = await this.#protocol.send(
+      'DOM.resolveNode',
+      { backendNodeId: root.backendNodeId, executionContextId },
+      frame.session,
+    );
+    await this.#protocol.send(
+      'Runtime.callFunctionOn',
+      {
+        functionDeclaration: 'function(root){__device.addClosedRoot(this,root)}',
+        objectId,
+        arguments: [{ objectId: object.objectId }],
+      },
+      frame.session,
+    );
+    return true;
+  }
+
+  /**
+   * Asks the browser which elements wait for a click, and marks those that are new. Pages of plain elements with listeners
+   * show no other sign of what can be worked.
+   * @returns whether there were any.
+   */
+  async markListeners(frame: Frame): Promise<boolean> {
+    const { result } = await this.#protocol.send(
+      'Runtime.evaluate',
+      { expression: 'document.documentElement' },
+      frame.session,
+    );
+    const { listeners } = await this.#protocol.send(
+      'DOMDebugger.getEventListeners',
+      { objectId: result.objectId, depth: -1, pierce: true },
+      frame.session,
+    );
+    frame.listeners ??= new Set();
+    const known = frame.listeners;
+    const fresh = new Set<number>();
+    for (const { type, backendNodeId } of listeners as { type: string; backendNodeId?: number }[])
+      if (CLICKS.has(type) && backendNodeId !== undefined && !known.has(backendNodeId)) fresh.add(backendNodeId);
+    const nodes = [...fresh].slice(0, MAX_LISTENERS);
+    for (const node of nodes) known.add(node);
+    await Promise.all(
+      nodes.map((node) => this.#callOn(frame, node, 'function(){__device.markListener(this)}').catch(() => {})),
+    );
+    return nodes.length > 0;
+  }
+
+  refOfNode(frame: Frame, backendNodeId: number): Promise<string> {
+    return this.#callOn(frame, backendNodeId, REF_IN_OUTERMOST);
+  }
+
+  async #callOn(frame: Frame, backendNodeId: number, functionDeclaration: string): Promise<string> {
     const executionContextId = await this.#worldOf(frame);
     const { object } = await this.#protocol.send(
       'DOM.resolveNode',
       { backendNodeId, executionContextId },
       frame.session,
     );
+    const { objectId } = object;
     const answer = await this.#protocol.send(
       'Runtime.callFunctionOn',
-      {
-        functionDeclaration: 'function(){return __device.refOfElement(this)}',
-        objectId: object.objectId,
-        returnByValue: true,
-      },
+      { functionDeclaration, objectId, returnByValue: true },
       frame.session,
     );
-    void this.#protocol.send('Runtime.releaseObject', { objectId: object.objectId }, frame.session).catch(() => {});
+    void this.#protocol.send('Runtime.releaseObject', { objectId }, frame.session).catch(() => {});
     return answer.result.value;
   }
 }
+
+/** Events by which an element is worked with the pointer. */
+const CLICKS = new Set(['click', 'mousedown', 'mouseup', 'pointerdown', 'pointerup', 'touchstart']);
+/** Elements marked in one go. */
+const MAX_LISTENERS = 200;
 
 interface FrameInfo {
   id: string;
@@ -215,6 +297,17 @@ interface FrameTree {
 }
 
 export const SCRIPT_WORLD = WORLD;
+
+/** Frames of one origin are read by the outermost of them, so the name is given there. */
+const REF_IN_OUTERMOST = `function () {
+  let outer = self;
+  for (;;) {
+    let next;
+    try { next = outer.parent !== outer && outer.parent.__device ? outer.parent : undefined; } catch {}
+    if (!next) return outer.__device.refOfElement(this);
+    outer = next;
+  }
+}`;
 
 function isLostDocument(error: unknown): boolean {
   return (

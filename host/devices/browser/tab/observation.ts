@@ -13,6 +13,7 @@ const TITLE = 4000;
 const URL_CHARS = 8192;
 /** Frames within frames that are read. */
 const MAX_FRAMES = 20;
+const MAX_DEPTH = 4;
 /** Tries to read one document whole while the page goes from one to the next. */
 const TRIES = 3;
 
@@ -28,7 +29,7 @@ interface PageView {
   scroll: { y: number; up: boolean; down: boolean };
   truncated: { text: boolean; viewport_text: boolean; elements: boolean; viewport_elements: boolean };
   ready: boolean;
-  frames: { ref: string; x: number; y: number; visible: boolean }[];
+  frames: { ref: string; visible: boolean }[];
   opaque: string[];
 }
 
@@ -53,10 +54,7 @@ export async function observe(tab: Tab, options: { loading?: boolean } = {}): Pr
 
 async function observePage(tab: Tab, loading: boolean): Promise<Observation> {
   const { main } = tab.frames;
-  const [view, history] = await Promise.all([
-    tab.look<PageView>(main, observeExpression(main, ELEMENTS)),
-    tab.send('Page.getNavigationHistory'),
-  ]);
+  const [view, history] = await Promise.all([viewOf(tab, main), tab.send('Page.getNavigationHistory')]);
   const observed: ObservedFrames = {
     byToken: new Map([[main.token, { frameId: main.id, generation: view.generation }]]),
   };
@@ -107,31 +105,47 @@ type FrameView = PageView & { visible: boolean };
 /** Frames of other origins, each read in its own world, and those within them. */
 async function observeFrames(
   tab: Tab,
-  parent: Frame,
+  outer: Frame,
   view: PageView,
   observed: ObservedFrames,
   depth = 0,
 ): Promise<FrameView[]> {
   const places = new Map(view.frames.map((place) => [place.ref, place]));
-  const views = await Promise.all(
-    tab.frames.childrenOf(parent).map(async (frame): Promise<FrameView[]> => {
-      if (observed.byToken.size >= MAX_FRAMES) return [];
-      try {
-        const place = places.get(await tab.frames.ownerRef(frame, parent));
-        if (!place) return [];
-        const inner = await tab.look<PageView>(frame, observeExpression(frame, ELEMENTS));
-        observed.byToken.set(frame.token, { frameId: frame.id, generation: inner.generation });
-        for (const element of inner.elements) element.in_viewport &&= place.visible;
-        const deeper =
-          inner.frames.length > 0 && depth < 4 ? await observeFrames(tab, frame, inner, observed, depth + 1) : [];
-        return [{ ...inner, visible: place.visible }, ...deeper];
-      } catch {
-        // A frame that is loading or frozen is left out; the page around it can still be worked.
-        return [];
-      }
-    }),
-  );
-  return views.flat();
+  const below = async (parent: Frame): Promise<FrameView[]> => {
+    const views = await Promise.all(tab.frames.childrenOf(parent).map((frame) => readFrame(frame, parent)));
+    return views.flat();
+  };
+  const readFrame = async (frame: Frame, parent: Frame): Promise<FrameView[]> => {
+    if (observed.byToken.size >= MAX_FRAMES) return [];
+    try {
+      const place = places.get(await tab.frames.ownerRef(frame, parent));
+      // A frame of this origin was read with its outer one; what it holds may be of another.
+      if (!place) return await below(frame);
+      frame.outerId = outer.id;
+      const inner = await viewOf(tab, frame);
+      observed.byToken.set(frame.token, { frameId: frame.id, generation: inner.generation });
+      for (const element of inner.elements) element.in_viewport &&= place.visible;
+      const deeper =
+        inner.frames.length > 0 && depth < MAX_DEPTH ? await observeFrames(tab, frame, inner, observed, depth + 1) : [];
+      return [{ ...inner, visible: place.visible }, ...deeper];
+    } catch {
+      // A frame that is loading or frozen is left out; the page around it can still be worked.
+      return [];
+    }
+  };
+  return below(outer);
+}
+
+/** Controls below which the browser is asked for elements that only listen. */
+const FEW_CONTROLS = 25;
+
+/** One world's view; looked at again when something was found that does not show by itself. */
+async function viewOf(tab: Tab, frame: Frame): Promise<PageView> {
+  const look = () => tab.look<PageView>(frame, observeExpression(frame, ELEMENTS));
+  const view = await look();
+  const hidden = view.opaque.length > 0 && (await tab.frames.openClosedRoots(frame, view.opaque));
+  const listening = view.found < FEW_CONTROLS && (await tab.frames.markListeners(frame).catch(() => false));
+  return hidden || listening ? look() : view;
 }
 
 /** All that is in view comes first, whatever frame it is in. */

@@ -9,7 +9,9 @@ import type { Tab } from './tab.ts';
 /** Milliseconds of rest after a change; of watching when nothing changed; when only the control's own value did. */
 const QUIET_MS = 40;
 const WATCH_MS = 450;
-const WATCH_VALUE_MS = 120;
+const WATCH_VALUE_MS = 350;
+/** A field of a form that is sent by a button. */
+const WATCH_PLAIN_MS = 100;
 /** A field that offers suggestions, or filters as it is typed into. */
 const WATCH_SUGGESTIONS_MS = 450;
 /** Milliseconds after which a restless page is read as it is. */
@@ -25,18 +27,24 @@ const REQUESTS_AFTER_CHANGE_MS = 2500;
 /** Milliseconds that the page gets to show what a request brought. */
 const AFTER_REQUEST_MS = 60;
 
+export interface SettleOptions {
+  expects?: 'suggestions' | 'nothing';
+  frames: readonly string[];
+}
+
 export interface Rest {
   /** Something was still on its way when the time was up. */
   loading: boolean;
   changed: boolean;
 }
 
-export async function settle(tab: Tab, options: { suggestions?: boolean; frames: readonly string[] }): Promise<Rest> {
+export async function settle(tab: Tab, options: SettleOptions): Promise<Rest> {
   const { activity } = tab;
   const startDocuments = activity.documents;
   let changed = false;
   let requestsUntil = 0;
   let atLeast = 0;
+  let first = true;
   for (;;) {
     if (tab.interrupted) return { loading: false, changed: true };
     if (activity.navigating) {
@@ -52,7 +60,8 @@ export async function settle(tab: Tab, options: { suggestions?: boolean; frames:
       if (!activity.parsed) return { loading: true, changed };
     }
     const documents = activity.documents;
-    const rest = await inPage(tab, options, changed || documents !== startDocuments, atLeast);
+    const rest = await inPage(tab, options, changed || documents !== startDocuments, atLeast, first);
+    first = false;
     if (tab.interrupted || activity.navigating || activity.documents !== documents) {
       atLeast = 0;
       continue;
@@ -76,15 +85,17 @@ interface PageRest {
 
 async function inPage(
   tab: Tab,
-  options: { suggestions?: boolean; frames: readonly string[] },
+  options: SettleOptions,
   changed: boolean,
   atLeast: number,
+  first: boolean,
 ): Promise<PageRest> {
   const { activity } = tab;
   const expression = `__device.settle(${JSON.stringify({
     quiet: QUIET_MS,
     watch: changed ? QUIET_MS : WATCH_MS,
-    watchValue: changed ? QUIET_MS : options.suggestions ? WATCH_SUGGESTIONS_MS : WATCH_VALUE_MS,
+    watchValue: changed ? QUIET_MS : watchValue(options),
+    sent: first,
     atLeast,
     max: RESTLESS_MS,
     motion: MOTION_MS,
@@ -97,6 +108,9 @@ async function inPage(
   if (!rests) return { changed: true, restless: !left() };
   return { changed: rests.some((rest) => rest.changed), restless: rests.some((rest) => rest.restless) };
 }
+
+const watchValue = ({ expects }: SettleOptions) =>
+  expects === 'suggestions' ? WATCH_SUGGESTIONS_MS : expects === 'nothing' ? WATCH_PLAIN_MS : WATCH_VALUE_MS;
 
 async function settledFrame(tab: Tab, id: string, expression: string): Promise<PageRest> {
   const frame = tab.frames.get(id);
