@@ -18,7 +18,7 @@ import type { HostLog } from './log.ts';
 import type { RunningPluginHost } from './plugins/plugin-host.ts';
 import type { ThinkingPort } from './plugins/thinking-port.ts';
 import type { ProgramService } from './programs/program-service.ts';
-import type { TaskReceipts, TaskService } from './tasks/service.ts';
+import type { TaskNotices, TaskReceipts, TaskService } from './tasks/service.ts';
 import type { EmbeddedDevices } from './wiring/device.ts';
 
 const token = <T>(name: string): InjectionToken<T> => Symbol(name);
@@ -53,7 +53,7 @@ export const PLUGINS = token<RunningPluginHost>('plugins');
 export const THINKING = token<ThinkingPort>('thinking');
 export const CONNECTORS = token<ManagedConnectors>('connectors');
 export const PROGRAMS = token<ProgramService>('programs');
-export const TASKS = token<TaskService & TaskReceipts>('tasks');
+export const TASKS = token<TaskService & TaskReceipts & TaskNotices>('tasks');
 export const DEVICES = token<EmbeddedDevices>('devices');
 export const SESSIONS = token<Sessions>('sessions');
 export const API = token<Api>('api');

@@ -122,3 +122,11 @@ export interface TaskReceipts {
   /** What was written about each run of a task, oldest first. */
   receipts(caller: Caller, taskId: string): Promise<ReceiptView[]>;
 }
+
+export interface TaskNotices {
+  /** Words for the agent of a conversation that no person said, such as the advice of a program. Gives it no power. */
+  notify(
+    whose: Pick<Caller, 'principalId' | 'agentId' | 'conversationId'>,
+    notice: { text: string; code: string },
+  ): Promise<void>;
+}

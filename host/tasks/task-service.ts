@@ -13,7 +13,7 @@ import { createHandoffWatch } from './handoff-watch.ts';
 import { message } from './message.ts';
 import { owned } from './ownership.ts';
 import { recover } from './recovery.ts';
-import type { TaskEvent, TaskReceipts, TaskService } from './service.ts';
+import type { TaskEvent, TaskNotices, TaskReceipts, TaskService } from './service.ts';
 import { spawn } from './spawn.ts';
 import { status } from './status.ts';
 import { createTaskBook } from './task-book.ts';
@@ -25,7 +25,7 @@ export const DISCOVERY_PAGE = 25;
 /** Events that a reader takes from the store at once. */
 const EVENT_BATCH = 100;
 
-export function createTaskService(deps: TaskServiceDeps): TaskService & TaskReceipts {
+export function createTaskService(deps: TaskServiceDeps): TaskService & TaskReceipts & TaskNotices {
   const room = createRoom(deps);
   const handoffs = createHandoffWatch(room);
   const dispatcher = createDispatcher(room, async (task) => handoffs.settled(task));
@@ -69,6 +69,7 @@ export function createTaskService(deps: TaskServiceDeps): TaskService & TaskRece
     cancel: (caller, request) => cancel(room, dispatcher, caller, request),
     control: (caller, command) => control(room, dispatcher, caller, command),
     message: (caller, said) => message(room, dispatcher, caller, said),
+    notify: (whose, notice) => room.book.notify(whose, { kind: 'message', ...notice }),
 
     async receipts(caller, taskId) {
       owned(room, caller, taskId);
