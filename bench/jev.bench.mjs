@@ -22,7 +22,7 @@ const QUESTIONS = 64;
 const IN_FLIGHT = 64;
 const ROUNDS = 21;
 const PER_ROUND = 500;
-const EVALUATIONS = Number(process.env.BENCH_EVALUATIONS ?? 1_000_000);
+const EVALUATIONS = Number(process.env.BENCH_EVALUATIONS ?? 200_000);
 const failures = [];
 const must = (holds, text) => {
   if (!holds) failures.push(text);

@@ -5,6 +5,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { commandsDoc } from './commands-doc.mjs';
+import { configurationDoc } from './configuration-doc.mjs';
 import { ensureBuild, orExplain, root } from './setup.mjs';
 
 const areas = [
@@ -69,7 +70,11 @@ function sentence(says) {
 const cell = (text) => text.replaceAll('|', '\\|').replaceAll('<', '&lt;').replaceAll('\n', ' ');
 
 /** Pages by path, each made from data. */
-export const generatedPages = { 'docs/errors.md': errorsPage, 'docs/commands.md': commandsDoc };
+export const generatedPages = {
+  'docs/errors.md': errorsPage,
+  'docs/commands.md': commandsDoc,
+  'docs/configuration.md': configurationDoc,
+};
 
 if (process.argv[1]?.endsWith('generate-docs.mjs')) {
   await orExplain(() => ensureBuild(console.error));

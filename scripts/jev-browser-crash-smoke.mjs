@@ -14,8 +14,10 @@ import { BINDING, fixtureConfig, fixtureFolder, freshEvidence, startCallbackEval
 /**
  * @param {object} options as for `runGatewayBrowserFixture`, and
  * @param {number} [options.mutation] which mutation's answer is lost, counted from 1. Default: the first.
+ * @param {boolean} [options.fresh] waits until the dead host's lease has run out (a minute) and reads the tab and the operation.
+ *   Default: true. Without it, only what the receipt kept is read.
  * @param {() => Promise<void> | void} [options.assertEffect] throws unless the browser shows the effect exactly once.
- * @returns {Promise<{ state: string, reason?: string, operationId: string, operationStatus?: object, sentAgain: boolean }>}
+ * @returns {Promise<{ state: string, reason?: string, operationId: string, operationStatus?: object, lastDispatched?: object, sentAgain: boolean }>}
  */
 export async function runGatewayBrowserCrashFixture(options) {
   const { folder, remove } = fixtureFolder();
@@ -58,14 +60,18 @@ export async function runGatewayBrowserCrashFixture(options) {
     host = await startJevHost(['serve', '--config', file]);
     agent = await connectAgent(host.url, key);
     const found = (await agent.call('task_status', { task_id: task.taskId })).task;
-    // The dead process's lease may have to run out before the tab can be read.
-    const evidence = await freshEvidence(agent, task.taskId);
+    // The dead process's lease has to run out before the tab can be read.
+    const evidence =
+      options.fresh === false
+        ? (await agent.call('task_status', { task_id: task.taskId, browser_evidence: 'recorded' })).evidence
+        : await freshEvidence(agent, task.taskId);
     await options.assertEffect?.();
     return {
       state: found.state,
       ...(found.failure ? { reason: found.failure.code } : {}),
       operationId: lost.operationId,
       operationStatus: evidence.operationStatus,
+      lastDispatched: evidence.lastDispatchedMutation,
       sentAgain:
         proxy.seen.filter(({ operationId }) => operationId === lost.operationId).length > 1 ||
         proxy.seen.at(-1) !== lost,

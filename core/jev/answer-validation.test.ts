@@ -31,7 +31,7 @@ describe('a right answer', () => {
         expect(result.answers).toEqual(JSON.parse(JSON.stringify(answers)));
         expect(Object.keys(result).sort()).toEqual(['answers', 'model', 'usage']);
       }),
-      { numRuns: 300 },
+      { numRuns: 150 },
     );
   });
 
@@ -202,7 +202,7 @@ describe('a wrong answer', () => {
           const wrong = { ...answers, [id]: mutation.to(answers[id] as never, pick) };
           expect(reason({ model: 'm', answers: wrong, usage }, planOf(made))).toBe(mutation.reason);
         }),
-        { numRuns: 60 },
+        { numRuns: 30 },
       );
       expect(met).toBeGreaterThan(10);
     },

@@ -7,6 +7,7 @@ import { type FaultName, faults } from '../../host/evaluator/faults.ts';
 import { lexicalEngine } from '../../host/evaluator/lexical/lexical-engine.ts';
 import { type Evaluator, startEvaluator } from '../../host/evaluator/server.ts';
 import type { JevQuestion } from '../../sdk/contract/jev.ts';
+import { png } from '../../test/jev/images.ts';
 import { caller, failure, jevSection, type TestService, testService } from '../../test/jev/service.ts';
 import { MAX_IDS_PER_PRINCIPAL } from './request-ledger.ts';
 
@@ -70,6 +71,35 @@ describe('an evaluation', () => {
     expect(result).toMatchObject({ requestedModel: 'vendor/x/jev-1.13.0', model: 'jev-1.13.0' });
     expect(bodies[0]?.request_id).toMatch(/^[0-9a-f]{64}$/);
     expect(Object.keys(bodies[0] ?? {})).toEqual(['request_id', 'model', 'state', 'questions']);
+  });
+
+  it('with an image or a box goes to the images model with its header, and text keeps its own', async () => {
+    const seen: { model: unknown; assets: unknown; header: unknown }[] = [];
+    const { url } = await evaluator({
+      onRequest: ({ body, headers }) => {
+        const { model, assets } = body as { model: unknown; assets: unknown };
+        seen.push({ model, assets, header: headers['typesafe-danger-zone-images'] });
+      },
+    });
+    const images = { enabled: true };
+    const { service: jev } = service({ baseUrl: url, images });
+    const assets = {
+      shot: { type: 'image' as const, format: 'png' as const, data_base64: png(300, 400).toString('base64') },
+    };
+    const where: Record<string, JevQuestion> = { where: { type: 'box', instructions: 'the button' } };
+    const withImage = await jev.evaluate({ state: 'look at shot', questions, assets }, caller);
+    await jev.evaluate({ state: 'look at shot', questions: where, assets }, caller);
+    await jev.evaluate(request, caller);
+    expect(withImage).toMatchObject({ requestedModel: 'jev-1.14.0', model: 'jev-1.14.0' });
+    expect(seen).toEqual([
+      { model: 'jev-1.14.0', assets, header: 'true' },
+      { model: 'jev-1.14.0', assets, header: 'true' },
+      { model: 'jev-1.13.0', assets: undefined, header: undefined },
+    ]);
+    const upstream = service({ provider: 'upstream', baseUrl: url, images });
+    const refused = await failure(upstream.service.evaluate({ state: 'look at shot', questions, assets }, caller));
+    expect(refused).toMatchObject({ code: 'JEV_INVALID_REQUEST' });
+    expect(seen).toHaveLength(3);
   });
 
   it('needs Jev to be on, the agent to exist and to be allowed', async () => {

@@ -72,6 +72,8 @@ export interface TaskRecord {
   interaction?: string;
   /** Replans since the last instruction of the user. */
   replans: { used: number; guidance: string[] };
+  /** The caller's idempotency key. */
+  requestId?: string;
   createdAt: number;
   updatedAt: number;
 }

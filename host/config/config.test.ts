@@ -192,4 +192,11 @@ describe('the reference', () => {
     expect(reference).toContain('| `gateway.api.keys[].sha256` | string | required |');
     expect(configJsonSchema().additionalProperties).toBe(false);
   });
+
+  it('says what every key means', () => {
+    const silent = configReference()
+      .split('\n')
+      .filter((row) => /\|\s*\|$/.test(row));
+    expect(silent).toEqual([]);
+  });
 });

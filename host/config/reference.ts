@@ -1,5 +1,6 @@
 /** The configuration as JSON Schema, and as the table in docs/configuration.md. */
 import { toJsonSchema } from '@valibot/to-json-schema';
+import { meaningOf } from './meanings.ts';
 import { HostConfig } from './schema.ts';
 
 export interface JsonSchema {
@@ -32,11 +33,17 @@ export function configReference(schema: JsonSchema = configJsonSchema()): string
   return ['| key | kind | default | meaning |', '|---|---|---|---|', ...rows].join('\n');
 }
 
+/** Capabilities are many and take the same grant; one stands for all. */
+const GRANTS = 'plugins.<id>.grants';
+
 function walk(schema: JsonSchema, path: string, rows: string[]): void {
-  for (const [key, entry] of Object.entries(schema.properties ?? {})) {
-    const name = path === '' ? key : `${path}.${key}`;
+  const entries = Object.entries(schema.properties ?? {});
+  for (const [key, entry] of path === GRANTS ? entries.slice(0, 1) : entries) {
+    const name = path === '' ? key : path === GRANTS ? `${GRANTS}["<capability>"]` : `${path}.${key}`;
     const required = schema.required?.includes(key) && entry.default === undefined;
-    rows.push(`| \`${name}\` | ${kind(entry)} | ${standard(entry, required === true)} | ${entry.description ?? ''} |`);
+    rows.push(
+      `| \`${name}\` | ${kind(entry)} | ${standard(entry, required === true)} | ${meaningOf(name, entry.description)} |`,
+    );
     inside(entry, name, rows);
   }
 }

@@ -120,7 +120,7 @@ describe('the stand-in as a provider', () => {
         const backward = Object.fromEntries(Object.entries(questions).reverse());
         expect((await post({ model: 'm', state, questions: backward })).body.answers).toEqual(forward);
       }),
-      { numRuns: 25 },
+      { numRuns: 10 },
     );
   });
 
@@ -182,7 +182,7 @@ describe('the stand-in as a provider', () => {
         ];
         for (const body of bodies) expect((await post(body)).status).toBeLessThan(500);
       }),
-      { numRuns: 40 },
+      { numRuns: 15 },
     );
   });
 

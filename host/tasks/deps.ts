@@ -2,6 +2,7 @@
 import type { AuditLog } from '../../core/receipts/audit-log.ts';
 import type { Receipts } from '../../core/receipts/receipts.ts';
 import type { Store } from '../../core/store/store.ts';
+import type { RetentionConfig } from './config.ts';
 import type { EventLog } from './event-log.ts';
 import type { Assistance, Authorization, ControllerRunner, Evaluations, Features, Targets } from './ports.ts';
 import type { TaskBook } from './task-book.ts';
@@ -18,6 +19,8 @@ export interface TaskServiceDeps {
   features(): Features;
   clock: { now(): number };
   ids: { uuid(): string };
+  /** `retention`, live; without it nothing goes. */
+  retention?: () => RetentionConfig;
   /** What went wrong where nobody waits for an answer. */
   log?: (event: string, details: Record<string, unknown>) => void;
   /** Milliseconds; tests shorten them. */

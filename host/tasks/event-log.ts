@@ -29,6 +29,8 @@ export interface EventLog {
   /** Resolves at the next announcement, or when the signal aborts. */
   next(conversationId: string, signal: AbortSignal): Promise<void>;
   prune(conversationId: string, keep: number): Change[];
+  /** Those that had news since the start. */
+  conversations(): string[];
 }
 
 export function createEventLog(store: Store): EventLog {
@@ -79,6 +81,7 @@ export function createEventLog(store: Store): EventLog {
         waiters.set(conversationId, waiting.add(wake));
       });
     },
+    conversations: () => [...last.keys()],
     prune(conversationId, keep) {
       const upTo = lastId(conversationId) - keep;
       if (upTo < 1) return [];

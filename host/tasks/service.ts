@@ -118,15 +118,13 @@ export interface TaskService {
   stop(): Promise<void>;
 }
 
+/** For other rooms that have something to tell an agent in its conversation. */
+export interface TaskNotices {
+  /** Queues a notice of kind `message` that belongs to no task. */
+  notify(where: { agentId: string; conversationId: string }, notice: { text: string; code?: string }): Promise<void>;
+}
+
 export interface TaskReceipts {
   /** What was written about each run of a task, oldest first. */
   receipts(caller: Caller, taskId: string): Promise<ReceiptView[]>;
-}
-
-export interface TaskNotices {
-  /** Words for the agent of a conversation that no person said, such as the advice of a program. Gives it no power. */
-  notify(
-    whose: Pick<Caller, 'principalId' | 'agentId' | 'conversationId'>,
-    notice: { text: string; code: string },
-  ): Promise<void>;
 }

@@ -29,8 +29,9 @@ export async function spawn(room: Room, caller: Caller, request: SpawnRequest): 
   const known = () => {
     const stored = requestKey && requests.get(requestKey);
     if (!stored) return undefined;
+    // A task that is gone leaves nothing to answer with; making another one could repeat what it did.
     if (stored.digest !== digest) refuse('IDEMPOTENCY_CONFLICT', {});
-    return room.book.get(stored.taskId);
+    return room.book.get(stored.taskId) ?? refuse('IDEMPOTENCY_CONFLICT', {});
   };
 
   const before = known();
@@ -147,6 +148,7 @@ function newTask(
     acted: false,
     started: false,
     replans: { used: 0, guidance: [] },
+    ...(request.requestId === undefined ? {} : { requestId: request.requestId }),
     createdAt: now,
     updatedAt: now,
   };

@@ -13,6 +13,7 @@ import { createHandoffWatch } from './handoff-watch.ts';
 import { message } from './message.ts';
 import { owned } from './ownership.ts';
 import { recover } from './recovery.ts';
+import { keepPruning } from './retention.ts';
 import type { TaskEvent, TaskNotices, TaskReceipts, TaskService } from './service.ts';
 import { spawn } from './spawn.ts';
 import { status } from './status.ts';
@@ -22,6 +23,8 @@ import { update } from './update.ts';
 
 /** Targets on one page of a discovery. */
 export const DISCOVERY_PAGE = 25;
+/** Characters of a notice from another room. */
+const MAX_NOTICE_CHARS = 4000;
 /** Events that a reader takes from the store at once. */
 const EVENT_BATCH = 100;
 
@@ -30,21 +33,28 @@ export function createTaskService(deps: TaskServiceDeps): TaskService & TaskRece
   const handoffs = createHandoffWatch(room);
   const dispatcher = createDispatcher(room, async (task) => handoffs.settled(task));
 
+  let pruning: { stop(): void } | undefined;
+
   return {
     async start() {
       await recover(room);
       room.audit.kick();
       dispatcher.begin();
+      if (room.retention) pruning = keepPruning(room, room.retention);
     },
 
-    async discover(caller, { text, offset = 0 }, signal) {
+    async discover(caller, { text, offset = 0, adapter }, signal) {
       if (!room.authorization.may(caller, 'read')) refuse('ACCESS_DENIED', {});
       if (!Number.isSafeInteger(offset) || offset < 0) refuse('INVALID_INPUT', { path: 'offset' });
-      if (!room.features().browserTasks || !room.jev.allowed(caller.agentId)) refuse('BROWSER_NOT_ALLOWED', {});
+      const { browserTasks, computerTasks } = room.features();
+      const enabled = adapter === 'computer' ? computerTasks : browserTasks;
+      if (!enabled || !room.jev.allowed(caller.agentId)) refuse('BROWSER_NOT_ALLOWED', {});
       const writable = room.authorization.may(caller, 'write');
       const found = await room.targets.discover({ ...ownerOf(caller), writable }, signal);
       const wanted = text?.toLowerCase();
-      const matching = found.filter((one) => !wanted || `${one.id} ${one.name}`.toLowerCase().includes(wanted));
+      const matching = found
+        .filter((one) => adapter === undefined || one.adapter === adapter)
+        .filter((one) => !wanted || `${one.id} ${one.name}`.toLowerCase().includes(wanted));
       const page = matching.slice(offset, offset + DISCOVERY_PAGE);
       const more = offset + page.length < matching.length;
       return {
@@ -69,7 +79,6 @@ export function createTaskService(deps: TaskServiceDeps): TaskService & TaskRece
     cancel: (caller, request) => cancel(room, dispatcher, caller, request),
     control: (caller, command) => control(room, dispatcher, caller, command),
     message: (caller, said) => message(room, dispatcher, caller, said),
-    notify: (whose, notice) => room.book.notify(whose, { kind: 'message', ...notice }),
 
     async receipts(caller, taskId) {
       owned(room, caller, taskId);
@@ -89,7 +98,13 @@ export function createTaskService(deps: TaskServiceDeps): TaskService & TaskRece
 
     events: (caller, afterId, signal) => follow(room, caller, afterId, signal),
 
+    async notify({ conversationId, agentId }, { text, code }) {
+      const notice = { kind: 'message' as const, text: text.slice(0, MAX_NOTICE_CHARS), ...(code ? { code } : {}) };
+      await room.book.notify({ conversationId, agentId }, notice);
+    },
+
     async stop() {
+      pruning?.stop();
       handoffs.stop();
       await dispatcher.shutdown();
       await room.audit.drain().catch(() => {});

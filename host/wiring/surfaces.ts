@@ -5,10 +5,12 @@ import { LOCAL_OWNER } from '../../core/authorization/authorization.ts';
 import { createApi } from '../api/api.ts';
 import { createSessions } from '../api/sessions.ts';
 import { createTickets } from '../api/tickets.ts';
+import { createBindingRoutes } from '../connectors/binding-routes.ts';
 import {
   API,
   AUTHORIZATION,
   CONFIG,
+  CONNECTORS,
   DEVICES,
   JEV,
   LOG,
@@ -50,6 +52,12 @@ export function registerSurfaces(container: DependencyContainer): void {
       usage: from.resolve(USAGE),
       tasks: from.resolve(TASKS),
       receipts: from.resolve(TASKS),
+      bindings: createBindingRoutes({
+        connectors: from.resolve(CONNECTORS),
+        authorization,
+        clock: { now: Date.now },
+        ids: { uuid: randomUUID },
+      }),
       plugins: {
         list: () => plugins.tools(),
         call: (pluginId, tool, args, caller, signal) => {

@@ -71,6 +71,7 @@ export function registerWork(container: DependencyContainer): void {
       jev: from.resolve(JEV),
       thinking,
       features: () => features(from.resolve(CONFIG).current),
+      retention: () => from.resolve(CONFIG).current.retention,
       clock: { now: Date.now },
       ids: { uuid: randomUUID },
       log: (event, details) => log.warn(details, event),

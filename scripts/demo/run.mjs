@@ -149,7 +149,9 @@ function tellStep(event) {
       (probability === undefined ? '' : `p ${probability.toFixed(2)}`).padEnd(7),
       times.filter(Boolean).join(', '),
       outcome && outcome !== 'confirmed' ? `(${outcome})` : '',
-    ].join(' '),
+    ]
+      .join(' ')
+      .trimEnd(),
   );
 }
 

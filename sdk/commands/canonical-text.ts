@@ -63,7 +63,16 @@ export function restAfter<W extends string>(text: string, words: readonly W[]): 
 
 /** Where a word at the beginning of a text ends: invisible characters behind it belong to it, spaces do not. */
 function endOf(text: string, word: string): number | undefined {
-  if (text.slice(0, word.length).toLowerCase() === word && ASCII_ONLY.test(text)) return word.length;
+  // In canonical text only spaces can differ, and the caller knows that the beginning fits: walk along it.
+  if (canonical(text) === text && text.toLowerCase().length === text.length) {
+    let end = 0;
+    for (const letter of word) {
+      while (letter !== ' ' && /\s/.test(text[end] ?? '')) end += 1;
+      end += letter.length;
+      while (letter === ' ' && /\s/.test(text[end] ?? '')) end += 1;
+    }
+    return end;
+  }
   let end: number | undefined;
   const last = Math.min(text.length, word.length * 2 + SLACK);
   for (let length = word.length; length <= last; length++) {

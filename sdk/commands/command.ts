@@ -132,6 +132,11 @@ const readings: Record<Surface, readonly Reading[]> = {
   computer: [readBack, readNewTab, readShortcut('computer'), readErase],
 };
 
+/** How a command that carries a text or a place begins; one look spares every other command the closer reading. */
+const CARRIES = new RegExp(
+  `^(?:${[...phrases.SEARCH_VERBS, ...phrases.TYPE_VERBS].map(({ word }) => word).join('|')}|${phrases.OPEN_VERBS.join('|')})|[.:]`,
+);
+
 /**
  * @param command the user's words, verbatim.
  * @param surface what is being driven; a few phrases belong to one of the two only.
@@ -146,6 +151,7 @@ export function parseCommand(command: string, surface: Surface): Command | undef
     const reading = read(key);
     if (reading) return reading;
   }
+  if (!CARRIES.test(key)) return undefined;
   const text = searchText(command);
   if (text !== undefined) return { kind: 'search', text };
   const typed = typeText(command);

@@ -8,6 +8,7 @@ const FILLER = new RegExp(`^(?:${LEADING_FILLERS.join('|')})[\\s,、]+`, 'i');
 /** @returns the text behind its leading fillers, as written. A filler said on its own is a command of its own. */
 export function withoutFillers(text: string): string {
   let left = text.trim();
+  if (!FILLER.test(canonical(left))) return left;
   for (;;) {
     const found = restAfter(left, LEADING_FILLERS);
     const next = found && /^[\s,，、]/.test(found.rest) ? found.rest.replace(/^[\s,，、]+/, '') : '';

@@ -79,7 +79,7 @@ export function createTestRoom(options: RoomOptions = {}) {
   });
   const idOf = (owner: Pick<Caller, 'principalId' | 'conversationId'>) =>
     `tab-${owner.principalId}-${owner.conversationId}`;
-  const service = createTaskService({
+  const deps: TaskServiceDeps = {
     store,
     authorization,
     targets: {
@@ -109,10 +109,12 @@ export function createTestRoom(options: RoomOptions = {}) {
     ids: { uuid: () => randomUUID() },
     limits: { graceMs: 50, ...options.limits },
     ...(options.thinking ? { thinking: options.thinking } : {}),
-  });
+  };
+  const service = createTaskService(deps);
 
   return {
     service,
+    deps,
     store,
     browser,
     authorization,

@@ -1,0 +1,131 @@
+/**
+ * The package as a third party meets it: packed, unpacked into an empty project, and used by plugins that know nothing of
+ * this repository.
+ */
+import { spawnSync } from 'node:child_process';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+const root = join(import.meta.dirname, '../..');
+let project: string;
+const installed = (path: string): string => join(project, 'node_modules/jev-host', path);
+
+function run(command: string, args: string[], cwd = project): string {
+  const done = spawnSync(command, args, { cwd, encoding: 'utf8', timeout: 120_000 });
+  if (done.status !== 0)
+    throw new Error(`${command} ${args.join(' ')} ended with ${done.status}:\n${done.stdout}\n${done.stderr}`);
+  return done.stdout;
+}
+const jevHost = (...args: string[]): string => run(process.execPath, [installed('dist/host/main.js'), ...args]);
+const typeCheck = (...args: string[]): string =>
+  run(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), ...args]);
+
+beforeAll(() => {
+  project = mkdtempSync(join(tmpdir(), 'third-party-'));
+  const packed = run('npm', ['pack', '--silent', '--ignore-scripts', '--pack-destination', project], root).trim();
+  mkdirSync(join(project, 'node_modules'));
+  run('tar', ['xzf', packed, '-C', join(project, 'node_modules')]);
+  cpSync(join(project, 'node_modules/package'), installed(''), { recursive: true });
+  rmSync(join(project, 'node_modules/package'), { recursive: true });
+  // The packages that an install would bring are on this machine already. What plugins bundle must be a real copy: links
+  // that lead out of a project are not followed.
+  cpSync(join(root, 'node_modules/valibot'), join(project, 'node_modules/valibot'), {
+    recursive: true,
+    dereference: true,
+  });
+  for (const name of readdirSync(join(root, 'node_modules'))) {
+    if (name.startsWith('.') || existsSync(join(project, 'node_modules', name))) continue;
+    symlinkSync(join(root, 'node_modules', name), join(project, 'node_modules', name));
+  }
+  writeFileSync(join(project, 'package.json'), '{"name":"empty","private":true,"type":"module"}');
+  for (const example of ['form-filler', 'word-count']) {
+    cpSync(join(root, 'docs/examples', example), join(project, example), { recursive: true });
+  }
+}, 120_000);
+afterAll(() => rmSync(project, { recursive: true, force: true }));
+
+describe('the packed package', () => {
+  it('holds what its exports name, with declarations, and no sources or tests', () => {
+    const { exports } = JSON.parse(readFileSync(installed('package.json'), 'utf8'));
+    for (const entry of Object.values(exports as Record<string, string | { types: string; default: string }>)) {
+      for (const file of typeof entry === 'string' ? [entry] : [entry.types, entry.default]) {
+        expect(existsSync(installed(file)), file).toBe(true);
+      }
+    }
+    expect(existsSync(installed('host'))).toBe(false);
+    expect(existsSync(installed('dist/host/plugins/runtime/worker.cjs'))).toBe(true);
+  });
+
+  it.each([
+    ['node16', 'node16'],
+    ['nodenext', 'nodenext'],
+    ['esnext', 'bundler'],
+  ])('type-checks under module %s with moduleResolution %s', (module, moduleResolution) => {
+    const file = join(project, `uses-${moduleResolution}.ts`);
+    writeFileSync(
+      file,
+      `import { defineController, type BrowserRunInput, type RunContext } from 'jev-host/sdk';
+import { runPlugin, scriptedBrowser, stubEvaluator } from 'jev-host/sdk/testing';
+const manifest = { id: 'x', kind: 'controller', capabilities: { log: {} } } as const;
+export const plugin = defineController(manifest, {
+  run(_input, ctx) {
+    ctx.log.info('here');
+    // @ts-expect-error not asked for
+    return ctx.storage.get('key');
+  },
+});
+export type Uses = [BrowserRunInput, RunContext<'log'>];
+export const result: Promise<unknown> = runPlugin({ plugin: '.', ports: { evaluate: stubEvaluator() } });
+export const tab: string = scriptedBrowser({ pages: {} }).scope.tab_id;
+`,
+    );
+    typeCheck(
+      '--noEmit',
+      '--strict',
+      '--skipLibCheck',
+      '--types',
+      'node',
+      '--target',
+      'es2022',
+      '--module',
+      module,
+      '--moduleResolution',
+      moduleResolution,
+      file,
+    );
+  });
+});
+
+describe.each(['form-filler', 'word-count'])('the example %s, as a package of its own', (example) => {
+  it('type-checks against the declarations', () => {
+    typeCheck('-p', join(project, example));
+  });
+
+  it('is ready for the sandbox', () => {
+    expect(JSON.parse(jevHost('plugin', 'check', example, '--json'))).toMatchObject({ ok: true, findings: [] });
+  });
+
+  it('passes its tests', () => {
+    expect(jevHost('plugin', 'test', example)).toMatch(/fail 0/);
+  });
+
+  it('is delivered as one archive that is ready as well', () => {
+    const { file } = JSON.parse(jevHost('plugin', 'pack', example, '--json'));
+    const delivered = join(project, `${example}-delivered`);
+    mkdirSync(delivered);
+    run('tar', ['xzf', file, '-C', delivered]);
+    expect(JSON.parse(jevHost('plugin', 'check', join(delivered, example), '--json'))).toMatchObject({ ok: true });
+  });
+});
