@@ -1,4 +1,5 @@
 /** Which HTTP status says which code (wire-contracts 4.5 and 5.3). */
+import { jevStatusOf } from '../../core/jev/http-status.ts';
 import { type CodeDetails, codes, describeCode } from '../../sdk/contract/codes.ts';
 import type { HostError } from '../../sdk/contract/errors.ts';
 
@@ -32,21 +33,11 @@ const STATUS: Readonly<Record<string, number>> = {
   TOO_MANY_OPEN: 429,
   INTERNAL: 500,
   NOT_READY: 503,
-
-  JEV_ACCESS_DENIED: 403,
-  JEV_AUTHENTICATION_FAILED: 502,
-  JEV_INVALID_REQUEST: 400,
-  JEV_REQUEST_CONFLICT: 409,
-  JEV_QUOTA_EXCEEDED: 402,
-  JEV_RATE_LIMITED: 429,
-  JEV_QUEUE_FULL: 429,
-  JEV_DEADLINE_EXCEEDED: 504,
 };
 
 export function statusOf(code: string): number {
-  const known = STATUS[code];
+  const known = STATUS[code] ?? jevStatusOf(code);
   if (known !== undefined) return known;
-  if (code.startsWith('JEV_')) return 503;
   const entry = Object.hasOwn(codes, code) ? codes[code as keyof typeof codes] : undefined;
   // A refusal that repeating cannot change conflicts with how things are; anything else may work later.
   return entry?.retry === 'useless' ? 409 : 503;
