@@ -100,7 +100,7 @@ export const pluginCodes = {
   },
   PLUGIN_LOG_FLOOD: {
     says: ({ limit }) => `More than ${limit} log lines a second; the others are dropped.`,
-    next: 'Log less.',
+    next: 'Log less, or log sums instead of single events.',
     retry: 'useless',
   },
   RUN_CANCELLED: {
@@ -111,6 +111,21 @@ export const pluginCodes = {
   RUN_ENDED: {
     says: 'The run has ended; its capabilities ended with it.',
     next: 'Make capability calls only while the run goes on.',
+    retry: 'useless',
+  },
+  PLUGIN_FETCH_FAILED: {
+    says: ({ host }) => `The request to ${host} failed.`,
+    next: 'Read whether it had an effect before sending it again.',
+    retry: 'unsafe',
+  },
+  PLUGIN_FETCH_TOO_LARGE: {
+    says: ({ host, limit }) => `The answer of ${host} has more than ${limit} bytes.`,
+    next: 'Ask for less at once.',
+    retry: 'useless',
+  },
+  PLUGIN_FETCH_CREDENTIAL: {
+    says: 'The credential for http.fetch cannot be read.',
+    next: 'Have the operator look at grants["http.fetch"].credentialFile.',
     retry: 'useless',
   },
   STORAGE_VALUE_TOO_LARGE: {
