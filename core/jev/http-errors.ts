@@ -3,7 +3,7 @@ import type { Code } from '../../sdk/contract/codes.ts';
 import type { HostError } from '../../sdk/contract/errors.ts';
 
 /** Codes that are not listed answer 503. */
-export const jevHttpStatus: Readonly<Partial<Record<Code, number>>> = {
+const jevHttpStatus: Readonly<Partial<Record<Code, number>>> = {
   JEV_ACCESS_DENIED: 403,
   JEV_AUTHENTICATION_FAILED: 502,
   JEV_INVALID_REQUEST: 400,
@@ -13,6 +13,10 @@ export const jevHttpStatus: Readonly<Partial<Record<Code, number>>> = {
   JEV_QUEUE_FULL: 429,
   JEV_DEADLINE_EXCEEDED: 504,
 };
+
+export function jevStatusOf(code: string): number {
+  return (jevHttpStatus as Readonly<Record<string, number>>)[code] ?? 503;
+}
 
 export interface JevErrorBody {
   error: {
@@ -33,5 +37,5 @@ export function jevErrorResponse(error: HostError): { status: number; body: JevE
   if (typeof retryAfter === 'string') body.retryAfter = retryAfter;
   if (typeof resetAt === 'string') body.resetAt = resetAt;
   if (typeof validationReason === 'string') body.validationReason = validationReason;
-  return { status: jevHttpStatus[error.code] ?? 503, body: { error: body } };
+  return { status: jevStatusOf(error.code), body: { error: body } };
 }

@@ -1,4 +1,5 @@
 /** Which HTTP status says which code (wire-contracts 4.5 and 5.3). */
+import { jevErrorResponse, jevStatusOf } from '../../core/jev/http-errors.ts';
 import { type CodeDetails, codes, describeCode } from '../../sdk/contract/codes.ts';
 import type { HostError } from '../../sdk/contract/errors.ts';
 
@@ -32,21 +33,12 @@ const STATUS: Readonly<Record<string, number>> = {
   TOO_MANY_OPEN: 429,
   INTERNAL: 500,
   NOT_READY: 503,
-
-  JEV_ACCESS_DENIED: 403,
-  JEV_AUTHENTICATION_FAILED: 502,
-  JEV_INVALID_REQUEST: 400,
-  JEV_REQUEST_CONFLICT: 409,
-  JEV_QUOTA_EXCEEDED: 402,
-  JEV_RATE_LIMITED: 429,
-  JEV_QUEUE_FULL: 429,
-  JEV_DEADLINE_EXCEEDED: 504,
 };
 
 export function statusOf(code: string): number {
   const known = STATUS[code];
   if (known !== undefined) return known;
-  if (code.startsWith('JEV_')) return 503;
+  if (code.startsWith('JEV_')) return jevStatusOf(code);
   const entry = Object.hasOwn(codes, code) ? codes[code as keyof typeof codes] : undefined;
   // A refusal that repeating cannot change conflicts with how things are; anything else may work later.
   return entry?.retry === 'useless' ? 409 : 503;
@@ -66,8 +58,7 @@ function shown(code: string): string {
 
 /** The body over HTTP: the code as a string, or for Jev an object with what the provider said. */
 export function httpBody(error: HostError): Record<string, unknown> {
-  if (error.code.startsWith('JEV_'))
-    return { error: { code: error.code, message: error.message, ...jevFacts(error.details) } };
+  if (error.code.startsWith('JEV_')) return { ...jevErrorResponse(error).body };
   return { error: shown(error.code), message: describe(error), next: error.next };
 }
 
