@@ -13,7 +13,7 @@ import { credentialText } from './credential-text.ts';
 import type { PrivateNames } from './private-names.ts';
 
 /** Milliseconds that the program may take. */
-export const COMMAND_TIMEOUT_MS = 10_000;
+const COMMAND_TIMEOUT_MS = 10_000;
 
 export interface CommandContext {
   env: NodeJS.ProcessEnv;

@@ -82,7 +82,7 @@ async function isLocal(path: string): Promise<boolean> {
   );
 }
 
-export function checkCredentialFile(stat: Stats, source: string): void {
+function checkCredentialFile(stat: Stats, source: string): void {
   if (!stat.isFile()) refuse('CREDENTIAL_UNUSABLE', { source, problem: 'it is not a regular file' });
   if (stat.size > MAX_FILE_BYTES) refuse('CREDENTIAL_UNUSABLE', { source, problem: 'the file is too large' });
   if (stat.mode & WRITABLE_BY_ALL) {

@@ -6,7 +6,7 @@ const RESERVED =
   /^(?:ANTHROPIC_.*|CLAUDE_(?!GATEWAY_).*|OPENAI_.*|CODEX_.*|GEMINI_API_KEY|GOOGLE_API_KEY|GOOGLE_APPLICATION_CREDENTIALS|AWS_.*|AZURE_OPENAI_.*|GH_TOKEN|GITHUB_TOKEN|NPM_TOKEN|HOME|PATH|PWD|OLDPWD|SHELL|USER|LOGNAME|TERM|LANG|LANGUAGE|LC_.*|TZ|TMPDIR|TMP|TEMP|HOSTNAME|IFS|ENV|BASH_ENV|LD_.*|DYLD_.*|NODE_.*|NPM_CONFIG_.*|XDG_.*|SSH_.*|DISPLAY|WAYLAND_DISPLAY|DBUS_.*|SSL_CERT_(?:FILE|DIR)|(?:HTTP|HTTPS|ALL|NO)_PROXY|__PROTO__)$/i;
 
 /** @returns true for names that belong to a shell, a runtime, or another program's sign-in. */
-export function isReservedName(name: string): boolean {
+function isReservedName(name: string): boolean {
   return RESERVED.test(name);
 }
 

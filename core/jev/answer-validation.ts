@@ -6,7 +6,7 @@ import { HostError } from '../../sdk/contract/errors.ts';
 import type { JevAnswer, JevBilling, JevUsage } from '../../sdk/contract/jev.ts';
 import type { QuestionPlan } from './request-validation.ts';
 
-export const validationReasons = [
+const validationReasons = [
   'ENVELOPE',
   'ANSWER_KEYS',
   'ANSWER_TYPE',

@@ -7,7 +7,7 @@ import { createMemoryStore as memoryStore } from '../store/memory-store.ts';
 import type { Store } from '../store/store.ts';
 import { createBoundedLog, MAX_WAITING } from './bounded-log.ts';
 import { createDecisionLog, decisionsOf } from './decisions.ts';
-import { createUsageLog, hashPrincipal, MAX_USAGE_RECORDS, type UsageRecord, usagePage } from './usage.ts';
+import { createUsageLog, hashPrincipal, MAX_USAGE_RECORDS, type UsageRecord } from './usage.ts';
 
 interface Entry {
   startedAt: number;
@@ -134,21 +134,6 @@ describe('the usage log', () => {
     expect(records).toHaveLength(50);
     expect(records.at(-1)?.startedAt).toBe(50);
     expect(JSON.stringify(records)).not.toContain('api:x');
-  });
-
-  it.each([
-    [undefined, undefined, { limit: 50, offset: 0 }],
-    ['1', '0', { limit: 1, offset: 0 }],
-    ['100', '99999', { limit: 100, offset: 99_999 }],
-    ['0', '0', undefined],
-    ['101', '0', undefined],
-    ['1', '-1', undefined],
-    ['1.5', '0', undefined],
-    ['ten', undefined, undefined],
-    ['', undefined, undefined],
-    [['1', '2'], undefined, undefined],
-  ])('takes limit %j and offset %j as %j', (limit, offset, expected) => {
-    expect(usagePage(limit, offset)).toEqual(expected);
   });
 });
 

@@ -13,11 +13,11 @@ const Model = v.pipe(
 const Flag = v.optional(v.strictObject({ enabled: v.optional(v.boolean()) }), {});
 
 /** Model for requests with images; Box questions need 1.14 or later. */
-export const DEFAULT_IMAGES_MODEL = 'jev-1.14.0';
+const DEFAULT_IMAGES_MODEL = 'jev-1.14.0';
 const MEBIBYTE = 1024 * 1024;
 
 /** Without what other rooms plug in; see `jevConfig`. */
-export const jevEntries = {
+const jevEntries = {
   enabled: v.optional(v.boolean(), false),
   provider: v.optional(v.picklist(['typesafe', 'upstream']), 'typesafe'),
   model: v.optional(Model),
@@ -80,7 +80,7 @@ export function jevConfig<const E extends v.ObjectEntries>(entries: E) {
 export const JevSection = jevConfig({});
 
 /** Rules between entries. An incomplete group is an error even while Jev is off, so that switching it on is no surprise. */
-export function jevConfigProblems(config: JevConfig): string[] {
+function jevConfigProblems(config: JevConfig): string[] {
   const problems: string[] = [];
   const { apiKeyFile, apiKeyEnv, credentialCommand, baseUrl, provider } = config;
   const explicit = apiKeyFile !== undefined || apiKeyEnv !== undefined || credentialCommand !== undefined;

@@ -22,7 +22,7 @@ export function localSources(deps: {
   };
 }
 
-export function claudeSettingsFile(env: NodeJS.ProcessEnv): string | undefined {
+function claudeSettingsFile(env: NodeJS.ProcessEnv): string | undefined {
   const directory = env.CLAUDE_CONFIG_DIR ?? (env.HOME ? join(env.HOME, '.claude') : undefined);
   return directory === undefined ? undefined : join(directory, 'settings.json');
 }

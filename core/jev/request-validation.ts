@@ -11,10 +11,10 @@ export const MAX_DEPTH = 32;
 /** Characters of a question id or an option key. */
 export const MAX_KEY_CHARS = 1024;
 export const MAX_OPTIONS = 255;
-export const MIN_LEVELS = 2;
+const MIN_LEVELS = 2;
 export const MAX_LEVELS = 10;
 /** Bytes that all images of a request may have together. */
-export const MAX_IMAGES_BYTES = 32 * 1024 * 1024;
+const MAX_IMAGES_BYTES = 32 * 1024 * 1024;
 const FORBIDDEN_KEYS = new Set(['__proto__', 'constructor', 'prototype']);
 const REQUEST_ID = /^[\x21-\x7e]{1,256}$/;
 const QUESTION_KEYS = new Set(['type', 'instructions', 'criteria']);

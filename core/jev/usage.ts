@@ -8,8 +8,7 @@ import type { JevCaller } from './service.ts';
 
 /** Records that are kept, over all agents. */
 export const MAX_USAGE_RECORDS = 10_000;
-export const MAX_PAGE = 100;
-export const DEFAULT_PAGE = 50;
+const DEFAULT_PAGE = 50;
 
 export interface UsageRecord {
   requestId: string;
@@ -45,19 +44,6 @@ export interface UsageLog {
   flush(): Promise<void>;
   readonly size: number;
   readonly dropped: number;
-}
-
-/** @returns undefined when the page is not one that may be asked for. */
-export function usagePage(limit: unknown, offset: unknown): { limit: number; offset: number } | undefined {
-  const size = limit === undefined ? DEFAULT_PAGE : whole(limit);
-  const start = offset === undefined ? 0 : whole(offset);
-  if (size === undefined || start === undefined || size < 1 || size > MAX_PAGE) return undefined;
-  return { limit: size, offset: start };
-}
-
-function whole(value: unknown): number | undefined {
-  const number = typeof value === 'string' && /^\d{1,15}$/.test(value) ? Number(value) : value;
-  return Number.isSafeInteger(number) && (number as number) >= 0 ? (number as number) : undefined;
 }
 
 export function createUsageLog(deps: {

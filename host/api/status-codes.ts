@@ -1,5 +1,5 @@
 /** Which HTTP status says which code (wire-contracts 4.5 and 5.3). */
-import { jevErrorResponse, jevStatusOf } from '../../core/jev/http-errors.ts';
+import { jevStatusOf } from '../../core/jev/http-status.ts';
 import { type CodeDetails, codes, describeCode } from '../../sdk/contract/codes.ts';
 import type { HostError } from '../../sdk/contract/errors.ts';
 
@@ -36,9 +36,8 @@ const STATUS: Readonly<Record<string, number>> = {
 };
 
 export function statusOf(code: string): number {
-  const known = STATUS[code];
+  const known = STATUS[code] ?? jevStatusOf(code);
   if (known !== undefined) return known;
-  if (code.startsWith('JEV_')) return jevStatusOf(code);
   const entry = Object.hasOwn(codes, code) ? codes[code as keyof typeof codes] : undefined;
   // A refusal that repeating cannot change conflicts with how things are; anything else may work later.
   return entry?.retry === 'useless' ? 409 : 503;
@@ -58,7 +57,8 @@ function shown(code: string): string {
 
 /** The body over HTTP: the code as a string, or for Jev an object with what the provider said. */
 export function httpBody(error: HostError): Record<string, unknown> {
-  if (error.code.startsWith('JEV_')) return { ...jevErrorResponse(error).body };
+  if (error.code.startsWith('JEV_'))
+    return { error: { code: error.code, message: error.message, ...jevFacts(error.details) } };
   return { error: shown(error.code), message: describe(error), next: error.next };
 }
 

@@ -4,11 +4,12 @@ import { join } from 'node:path';
 import * as v from 'valibot';
 import { HostError, refuse } from '../../sdk/contract/errors.ts';
 import { dataDirectory } from '../data-directory.ts';
-import { readAddress } from '../devices/browser/address.ts';
+import { connectorKeyFile, ownerKeyFile, readAddress } from '../devices/browser/address.ts';
 import { BrowserDeviceConfig } from '../devices/browser/config.ts';
 import { runDevice } from '../devices/browser/run.ts';
 import { ALONE_MS, deviceDirectory } from '../devices/browser/spawn.ts';
 import { type Command, type CommandIo, print, say, UsageError } from './command.ts';
+import { dataDirectoryOf } from './host-client.ts';
 import { needed, parseOptions } from './options.ts';
 
 const usage = `jev-host device browser [options]        runs the browser device on this machine
@@ -39,7 +40,10 @@ Options of "approve"
 
 How the device is found
   --data-dir DIR     the folder of the device or of the host that runs it (~/.local/state/jev-host)
+  --config FILE      the configuration of the host that runs it
   --url URL --owner-key-file FILE    a device elsewhere
+
+A device leaves its keys in DIR/browser-device: connector.key for a host's connector, owner.key for its owner.
 
 Example
   jev-host device browser --window --allow http://127.0.0.1:8080
@@ -140,7 +144,7 @@ async function browser(args: string[], io: CommandIo): Promise<number> {
     signal: io.signal,
     onReady: (ready) => {
       onReady(ready);
-      say(io, `Keys of the connector and the owner: ${join(directory, 'keys.json')}`);
+      say(io, `Keys: ${connectorKeyFile(directory)} and ${ownerKeyFile(directory)}`);
       if (config.output.approve === 'owner')
         say(io, `Approve tabs at ${ready.url}/ with the owner’s key, or with "jev-host device approve".`);
     },
@@ -161,13 +165,14 @@ interface DeviceTab {
 async function owner(action: string, args: string[], io: CommandIo): Promise<number> {
   const { options, positionals } = parseOptions(args, {
     'data-dir': 'text',
+    config: 'text',
     url: 'text',
     'owner-key-file': 'text',
     'read-only': 'flag',
     minutes: 'text',
     json: 'flag',
   });
-  const device = findDevice(options, io);
+  const device = await findDevice(options, io);
   const ask = (method: string, path: string, body?: unknown) => askDevice(device, method, path, body);
   const [subject] = positionals;
   switch (action) {
@@ -206,14 +211,27 @@ async function owner(action: string, args: string[], io: CommandIo): Promise<num
 const granted = (grant: { id: string; control: boolean; expiresAt: number }) =>
   `  [${grant.id} ${grant.control ? 'may act' : 'may look'} until ${new Date(grant.expiresAt).toISOString()}]`;
 
-function findDevice(
-  options: { 'data-dir': string | undefined; url: string | undefined; 'owner-key-file': string | undefined },
+async function findDevice(
+  options: {
+    config: string | undefined;
+    'data-dir': string | undefined;
+    url: string | undefined;
+    'owner-key-file': string | undefined;
+  },
   io: CommandIo,
-): { url: string; key: string } {
+): Promise<{ url: string; key: string }> {
   if (options.url !== undefined) {
     return { url: options.url, key: readFileSync(needed(options['owner-key-file'], 'owner-key-file'), 'utf8').trim() };
   }
-  const directory = options['data-dir'] ?? homeDirectory(io);
+  const directory =
+    options.config === undefined
+      ? (options['data-dir'] ?? homeDirectory(io))
+      : await dataDirectoryOf({
+          config: options.config,
+          'data-dir': options['data-dir'],
+          url: undefined,
+          'key-file': undefined,
+        });
   const address = readAddress(deviceDirectory(directory)) ?? readAddress(directory);
   if (!address) throw new UsageError(`No device is running in ${directory}; name its folder with --data-dir.`);
   return { url: address.url, key: address.ownerKey };

@@ -28,14 +28,14 @@ export function roundToHundredths(shares: readonly number[]): number[] {
 }
 
 /** The concentration of a distribution, as the service documents it: 0 when even, 1 when certain. */
-export function choiceConfidence(probabilities: readonly number[]): number {
+function choiceConfidence(probabilities: readonly number[]): number {
   const n = probabilities.length;
   if (n === 1) return 1;
   const highest = Math.max(...probabilities);
   return clip((highest - 1 / n) / (1 - 1 / n));
 }
 
-export function scoreConfidence(probabilities: readonly number[]): number {
+function scoreConfidence(probabilities: readonly number[]): number {
   const n = probabilities.length;
   const mode = probabilities.indexOf(Math.max(...probabilities));
   let spread = 0;

@@ -34,7 +34,7 @@ export class WireError extends Error {
   }
 }
 
-export const usageError = (message: string): WireError =>
+const usageError = (message: string): WireError =>
   new WireError(400, { detail: { error_type: 'api_usage_error', message } });
 const plainError = (detail: string): WireError => new WireError(400, { detail });
 const placeError = (loc: (string | number)[], msg: string, type = 'value_error'): WireError =>

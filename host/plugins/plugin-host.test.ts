@@ -255,6 +255,17 @@ describe('a helper', () => {
     });
   });
 
+  it('tells when the tools that it offers are others', async () => {
+    let changes = 0;
+    const { running, folder } = await host(['toolbox'], { toolsChanged: () => (changes += 1) });
+    expect(changes).toBe(1);
+    await running.reload('toolbox');
+    expect(changes).toBe(1);
+    edit(join(folder, 'toolbox/plugin.json'), '"title": "Add"', '"title": "Add up"');
+    await running.reload('toolbox');
+    expect(changes).toBe(2);
+  });
+
   it('serves many calls at the same time, and one call’s deadline is not the others’', async () => {
     const { running } = await host(['toolbox']);
     const slow = running.callContributed('toolbox', 'wait', 60_000, call(undefined, { deadlineMs: 50 }));

@@ -7,6 +7,7 @@ import { isHostError, refuse } from '../../sdk/contract/errors.ts';
 import type { ContributedTool } from '../../sdk/contract/manifest.ts';
 import { createApprovals } from './approvals.ts';
 import { PluginConfig, type PluginsConfig } from './config.ts';
+import { createHttpFetch } from './http-client.ts';
 import { Plugin, type PluginDeps, type PluginSource, type PluginTimes } from './plugin.ts';
 import type { PluginHost, PluginState, RunCall } from './ports.ts';
 import { processTier } from './process-tier.ts';
@@ -47,6 +48,7 @@ export interface RunningPluginHost extends PluginHost {
 
 export function createPluginHost(deps: PluginHostDeps): RunningPluginHost {
   const pluginDeps: PluginDeps = {
+    fetch: createHttpFetch(),
     ...deps,
     approvals: createApprovals(deps.store),
     approveAll: deps.dev === true,

@@ -31,6 +31,8 @@ export interface PluginDeps extends BrokerDeps {
   tiers: Readonly<Record<'thread' | 'process', ExecutionService>>;
   times: PluginTimes;
   approvals: Approvals;
+  /** The contributed tools may be others now. */
+  toolsChanged?(): void;
   /** Development: plugins from a path are approved as they are. */
   approveAll: boolean;
 }
@@ -142,6 +144,7 @@ export class Plugin {
     this.#state = 'serving';
     this.#reason = undefined;
     if (old) this.#retire(old);
+    this.#toolsChanged(old?.is.manifest, manifest);
   }
 
   async #guarded(work: () => Promise<void>): Promise<void> {
@@ -266,7 +269,12 @@ export class Plugin {
     this.#reason = reason;
     const old = this.#current;
     this.#current = undefined;
+    this.#toolsChanged(old?.is.manifest, undefined);
     if (old) await this.#retire(old);
+  }
+
+  #toolsChanged(before: Manifest | undefined, now: Manifest | undefined): void {
+    if (JSON.stringify(before?.tools ?? []) !== JSON.stringify(now?.tools ?? [])) this.#deps.toolsChanged?.();
   }
 
   #retire(old: Generation): Promise<void> {

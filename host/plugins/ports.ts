@@ -46,8 +46,6 @@ export interface RunPorts {
   program?: ProgramPort;
   /** Serves `programs`: what a caller may do about its own programs. */
   programs?: ProgramsPort;
-  /** Serves `http.fetch`; the address is HTTPS and its host on the grant's list already. */
-  fetch?(request: Record<string, unknown>, signal: AbortSignal): Promise<Record<string, unknown>>;
 }
 
 export interface ProgramPort {

@@ -92,6 +92,13 @@ function withTurn(room: Room, round: Round, change: TaskChange): TaskChange {
       reason,
     );
   }
+  if (waits && untouched && revision.confirmation && unread(judgement)) {
+    // The reply could not be read: the question stands, so that a yes is not lost and never taken for anything else.
+    const confirm = { ...revision.confirmation, inputId };
+    const reply = replyFor({ words, language: languageFor(round, words), outcome, unknown: false, open: true });
+    const asked = { ...change, record: { ...record, confirm }, notices: [] };
+    return reply ? spoken(asked, round, reply, reason) : asked;
+  }
   const mayHandOff = waits && !outcome.done && untouched && !revision.agentHandoff && !revision.confirmation;
   if (mayHandOff && result?.stepRun === undefined && !OWN_ANSWER.has(reason) && record.queue.length === 0) {
     return handedOver(room, change, { words, inputId, kind: reason === 'READ_REQUEST' ? 'read_request' : 'handoff' });
@@ -107,6 +114,10 @@ function withTurn(room: Room, round: Round, change: TaskChange): TaskChange {
   const quiet = verdict === 'waiting' && !record.question ? { ...change, notices: [] } : change;
   return reply ? spoken(quiet, round, reply, reason) : quiet;
 }
+
+/** Jev did not answer, so nothing was understood of the words. */
+const unread = ({ result }: Judgement): boolean =>
+  result?.providerFailure !== undefined || result?.commandOutcome?.reason === 'ADAPTER_TIMEOUT';
 
 function handedOver(
   room: Room,

@@ -1,6 +1,6 @@
 /**
- * Words that no agent takes within half a minute settle as the plain not-done line (DECISIONS 9). Reading the notice is
- * taking it. A restart keeps what is open until the user speaks again: doubt about who was told is no reason to act.
+ * Words that no agent takes within half a minute settle as the plain not-done line (DECISIONS 9). A notice that was read is
+ * given longer, once: whoever read it may be about to act. A restart keeps what is open until the user speaks again: doubt about who was told is no reason to act.
  */
 import type { TaskRecord } from '../../core/receipts/task-record.ts';
 import type { Notice } from '../../sdk/contract/task.ts';
@@ -8,6 +8,9 @@ import type { Room } from './deps.ts';
 import type { NewEvent } from './event-log.ts';
 import { changedInput } from './input-receipt.ts';
 import { languageOf, replyFor } from './reply-text.ts';
+
+/** By how much longer a notice waits once it was read. */
+const READ_FACTOR = 6;
 
 export interface HandoffWatch {
   /** A round settled; its words may have been handed over. */
@@ -20,26 +23,36 @@ export interface HandoffWatch {
 }
 
 export function createHandoffWatch(room: Room): HandoffWatch {
-  const timers = new Map<string, NodeJS.Timeout>();
+  const timers = new Map<string, { timer: NodeJS.Timeout; revision: number; extended: boolean }>();
   const forget = (taskId: string) => {
-    clearTimeout(timers.get(taskId));
+    clearTimeout(timers.get(taskId)?.timer);
     timers.delete(taskId);
+  };
+
+  const wait = (taskId: string, revision: number, extended: boolean) => {
+    const timer = setTimeout(
+      () => {
+        timers.delete(taskId);
+        expire(room, taskId, revision).catch(() => {});
+      },
+      room.runLimits.handoffMs * (extended ? READ_FACTOR : 1),
+    );
+    timer.unref();
+    timers.set(taskId, { timer, revision, extended });
   };
 
   return {
     settled({ taskId, handoff, revision }) {
       forget(taskId);
-      if (!handoff || handoff.used || handoff.revision !== revision) return;
-      const timer = setTimeout(() => {
-        timers.delete(taskId);
-        expire(room, taskId, revision).catch(() => {});
-      }, room.runLimits.handoffMs);
-      timer.unref();
-      timers.set(taskId, timer);
+      if (handoff && !handoff.used && handoff.revision === revision) wait(taskId, revision, false);
     },
     shown(notices) {
       for (const { kind, taskId } of notices) {
-        if (taskId !== undefined && (kind === 'handoff' || kind === 'read_request')) forget(taskId);
+        const waiting = taskId === undefined ? undefined : timers.get(taskId);
+        if (taskId === undefined || !waiting || waiting.extended) continue;
+        if (kind !== 'handoff' && kind !== 'read_request') continue;
+        forget(taskId);
+        wait(taskId, waiting.revision, true);
       }
     },
     async acknowledged(conversationId, noticeIds) {

@@ -222,6 +222,17 @@ describe('a high-impact command of the agent', () => {
     expect(await notices()).toEqual([]);
   });
 
+  it('keeps the question when the reply could not be read', async () => {
+    const { say, round, room, taskId, events } = await asked();
+    await say('ใช่');
+    const failure = { providerFailure: { code: 'JEV_RATE_LIMITED' } };
+    (await round(4)).end(notDone('JEV_RATE_LIMITED', failure));
+    await room.until(taskId, ({ state }) => state === 'waiting_input');
+    expect((await events('task.reply')).at(-1)?.data.spoken).toBe('ระบบตอบไม่ทัน ลองพูดใหม่อีกครั้ง');
+    await say('ใช่');
+    expect((await round(5)).input).toMatchObject({ goal: 'ใช่', confirmation: { command: 'Press Delete' } });
+  });
+
   it('ends the queue: what waited is listed, not sent past the question', async () => {
     const session = await afterWords('UNCLEAR');
     await session.update({ instruction: 'Press Delete' });

@@ -90,3 +90,43 @@ describe('a message of the user', () => {
     expect(await update({ expectedRevision: 3, noticeId })).toMatchObject({ revision: 4 });
   });
 });
+
+describe('speech', () => {
+  it('to a task has at most one typed echo, which runs nothing', async () => {
+    let now = 1_000_000;
+    const { room, taskId, round, settled, rounds } = await controlled({ now: () => now });
+    const said = { text: 'กด enter ครับ', executionTaskId: taskId };
+    await room.service.message(caller(), { ...said, modality: 'live_voice' });
+    (await round(2)).end(done());
+    await settled();
+    const typed = { text: 'กด  Enter', executionTaskId: taskId };
+    expect(await room.service.message(caller(), typed)).toMatchObject({
+      status: 'applied',
+      code: 'DUPLICATE_VOICE_ECHO',
+    });
+    expect(rounds).toHaveLength(2);
+    expect(await room.service.message(caller(), typed)).toMatchObject({ status: 'applied', revision: 3 });
+    (await round(3)).end(done());
+    await settled();
+    await room.service.message(caller(), { ...said, modality: 'live_voice' });
+    (await round(4)).end(done());
+    await settled();
+    now += 10_001;
+    expect(await room.service.message(caller(), typed)).toMatchObject({ revision: 5 });
+  });
+
+  it('pauses what the agent drives and waits behind the user’s own command', async () => {
+    const { room, taskId, say, round, settled } = await controlled();
+    expect(room.service.speechRule(caller(), taskId)).toBe('runs');
+    await say('enter');
+    const second = await round(2);
+    expect(room.service.speechRule(caller(), taskId)).toBe('queues');
+    second.end(done());
+    await settled();
+    const other = caller({ principalId: 'api:b', conversationId: 'other' });
+    expect(() => room.service.speechRule(other, taskId)).toThrow(expect.objectContaining({ code: 'TASK_NOT_FOUND' }));
+    const goal = await controlled({ first: 'waits' });
+    await goal.round(1);
+    expect(goal.room.service.speechRule(caller(), goal.taskId)).toBe('pauses');
+  });
+});

@@ -3,6 +3,7 @@
  *
  * What cannot be applied to the task is never lost: it becomes the agent's, with the code that says why.
  */
+import { commandKey } from '../../sdk/commands/normalise.ts';
 import { isHostError, refuse } from '../../sdk/contract/errors.ts';
 import type { Caller } from '../../sdk/contract/task.ts';
 import { controlled, MAX_COMMAND_CHARS } from './control.ts';
@@ -21,12 +22,50 @@ const REFUSED = new Set([
   'IDEMPOTENCY_CONFLICT',
 ]);
 
-export async function message(
+/** Milliseconds in which a typed message is the echo of the same words that were spoken. */
+const ECHO_MS = 10_000;
+/** Tasks whose last spoken words are remembered. */
+const MAX_SPOKEN = 1000;
+
+export interface Inbox {
+  message(caller: Caller, message: UserMessage): Promise<InputReceipt>;
+}
+
+export function createInbox(room: Room, dispatcher: Dispatcher): Inbox {
+  /** The last words that were spoken to each task. */
+  const spoken = new Map<string, { key: string; at: number }>();
+
+  /** Whether these typed words only repeat what was just spoken to the task. One utterance has one echo. */
+  function isEcho({ text, executionTaskId = '', modality }: UserMessage): boolean {
+    const last = spoken.get(executionTaskId);
+    if (modality === 'live_voice' || !last) return false;
+    const echo = last.key === commandKey(text) && room.clock.now() - last.at <= ECHO_MS;
+    if (echo || room.clock.now() - last.at > ECHO_MS) spoken.delete(executionTaskId);
+    return echo;
+  }
+
+  return {
+    async message(caller, said) {
+      const receipt = await receive(room, dispatcher, caller, said, isEcho);
+      const { executionTaskId, modality, text } = said;
+      const ran = receipt.status === 'applied' || receipt.status === 'queued';
+      if (executionTaskId !== undefined && modality === 'live_voice' && ran) {
+        if (spoken.size >= MAX_SPOKEN) spoken.clear();
+        spoken.set(executionTaskId, { key: commandKey(text), at: room.clock.now() });
+      }
+      return receipt;
+    },
+  };
+}
+
+async function receive(
   room: Room,
   dispatcher: Dispatcher,
   caller: Caller,
-  { text, executionTaskId, requestId }: UserMessage,
+  said: UserMessage,
+  isEcho: (said: UserMessage) => boolean,
 ): Promise<InputReceipt> {
+  const { text, executionTaskId, requestId } = said;
   if (!room.authorization.may(caller, 'write')) refuse('ACCESS_DENIED', {});
   if (text.trim() === '' || text.length > MAX_COMMAND_CHARS) refuse('INVALID_INPUT', { path: 'text' });
   if (executionTaskId !== undefined) ownedForChange(room, caller, executionTaskId);
@@ -37,6 +76,12 @@ export async function message(
   if (known) return executionTaskId === undefined ? known : latest(room, known, executionTaskId);
   if (executionTaskId === undefined)
     return toAgent(room, caller, { scope, digest, text, receipt: { status: 'accepted', inputId } });
+  if (isEcho(said)) {
+    const receipt: InputReceipt = { status: 'applied', inputId, taskId: executionTaskId, code: 'DUPLICATE_VOICE_ECHO' };
+    const input = newInput(room, scope, digest, receipt);
+    await room.store.commit(input.changes, input.conditions);
+    return receipt;
+  }
   try {
     const { receipt } = await controlled(room, dispatcher, caller, {
       id: inputId,

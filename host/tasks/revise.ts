@@ -52,9 +52,10 @@ export function reviseChange(room: Room, task: TaskRecord, next: NewInstruction)
   };
 }
 
-/** A finished round's marks do not belong to the next one. */
+/** A finished round's marks do not belong to the next one; nor does a question that was not answered by it. */
 function reopened(task: TaskRecord): TaskRecord {
-  const { failure: _, result: __, question: ___, outcome: ____, report: _____, paused: ______, ...kept } = task;
-  const { idleSince: _______, ...session } = kept.session;
+  const { failure: _, result: __, question: ___, outcome: ____, report: _____, ...rest } = task;
+  const { paused: ______, confirm: _______, ...kept } = rest;
+  const { idleSince: ________, ...session } = kept.session;
   return { ...kept, session };
 }

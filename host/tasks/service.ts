@@ -22,10 +22,14 @@ export interface ControlCommand {
   text?: string;
 }
 
+export type SpeechRule = 'pauses' | 'queues' | 'runs';
+
 export interface UserMessage {
   /** 1 to 4000 characters. */
   text: string;
   executionTaskId?: string;
+  /** How it was said. A typed echo of words that were just spoken to the same task runs nothing. Default `text`. */
+  modality?: 'text' | 'live_voice';
   /** The caller's idempotency key; the same message again answers the same receipt, as it stands by then. */
   requestId?: string;
 }
@@ -112,6 +116,8 @@ export interface TaskService {
    * applied becomes the agent's, with the code that says why.
    */
   message(caller: Caller, message: UserMessage): Promise<InputReceipt>;
+  /** What confirmed speech does to the task now: it pauses it, waits behind the running command, or simply runs. */
+  speechRule(caller: Caller, taskId: string): SpeechRule;
   /** Events of the caller's conversation after the given id, then live ones, until the signal aborts. */
   events(caller: Caller, afterId: number, signal: AbortSignal): AsyncIterable<TaskEvent>;
   /** Settles running work (grace, then the watchdog's verdict) and closes. Remote sessions go on. */

@@ -3,9 +3,8 @@
  * until the words are written down; while the user's own command runs, the words are simply the next command.
  */
 import type { TaskRecord, TaskRevision } from '../../core/receipts/task-record.ts';
+import type { SpeechRule } from './service.ts';
 import { isActive } from './transitions.ts';
-
-export type SpeechRule = 'pauses' | 'queues' | 'runs';
 
 /** @param revision the one that is at work. */
 export function speechRule(task: TaskRecord, revision: TaskRevision | undefined): SpeechRule {

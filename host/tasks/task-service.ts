@@ -10,12 +10,13 @@ import { DEFAULT_LIMITS, type Room, type TaskServiceDeps } from './deps.ts';
 import { createDispatcher } from './dispatcher.ts';
 import { createEventLog } from './event-log.ts';
 import { createHandoffWatch } from './handoff-watch.ts';
-import { message } from './message.ts';
+import { createInbox } from './message.ts';
 import { owned } from './ownership.ts';
 import { recover } from './recovery.ts';
 import { keepPruning } from './retention.ts';
 import type { TaskEvent, TaskNotices, TaskReceipts, TaskService } from './service.ts';
 import { spawn } from './spawn.ts';
+import { speechRule } from './speech-rule.ts';
 import { status } from './status.ts';
 import { createTaskBook } from './task-book.ts';
 import { createTurns } from './turns.ts';
@@ -32,6 +33,7 @@ export function createTaskService(deps: TaskServiceDeps): TaskService & TaskRece
   const room = createRoom(deps);
   const handoffs = createHandoffWatch(room);
   const dispatcher = createDispatcher(room, async (task) => handoffs.settled(task));
+  const inbox = createInbox(room, dispatcher);
 
   let pruning: { stop(): void } | undefined;
 
@@ -78,7 +80,11 @@ export function createTaskService(deps: TaskServiceDeps): TaskService & TaskRece
     answer: (caller, given) => answer(room, dispatcher, caller, given),
     cancel: (caller, request) => cancel(room, dispatcher, caller, request),
     control: (caller, command) => control(room, dispatcher, caller, command),
-    message: (caller, said) => message(room, dispatcher, caller, said),
+    message: inbox.message,
+    speechRule(caller, taskId) {
+      const task = owned(room, caller, taskId);
+      return speechRule(task, room.book.revision(taskId, task.revision));
+    },
 
     async receipts(caller, taskId) {
       owned(room, caller, taskId);

@@ -7,6 +7,7 @@ import { createPluginHost } from '../plugins/plugin-host.ts';
 import { createThinkingPort } from '../plugins/thinking-port.ts';
 import { createTaskService } from '../tasks/task-service.ts';
 import {
+  API,
   AUTHORIZATION,
   CONFIG,
   CONNECTORS,
@@ -15,6 +16,7 @@ import {
   JEV,
   LOG,
   PLUGINS,
+  STATE,
   STORE,
   SURROUNDINGS,
   TASKS,
@@ -37,6 +39,9 @@ export function registerWork(container: DependencyContainer): void {
       log: ({ pluginId, runId, level, text }) => log[level]({ plugin: pluginId, run: runId }, text),
       now: Date.now,
       dev: from.resolve(SURROUNDINGS).dev === true,
+      toolsChanged: () => {
+        if (from.resolve(STATE).ready) from.resolve(API).toolsChanged();
+      },
     });
   });
   once(container, THINKING, (from) => {

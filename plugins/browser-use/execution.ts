@@ -163,8 +163,11 @@ async function conclude(run: Run, acted: Acted, attempt: Attempt): Promise<Obser
   const after = fingerprint(acted.page);
   const changed = after !== attempt.state;
   session.trace.add('effect', { operation: acted.operation, page_changed: changed });
+  const { text, ...record } = attempt.record;
+  // Only the focus came: the text is not in the field, and no later decision may think so.
+  const typed = text !== undefined && acted.operation !== 'FOCUS' ? { text } : {};
   const end = progress.acted({
-    record: { ...attempt.record, operation: acted.operation, page_changed: changed },
+    record: { ...record, ...typed, operation: acted.operation, page_changed: changed },
     signature: attempt.signature,
     before: attempt.state,
     after,

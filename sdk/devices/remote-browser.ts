@@ -190,7 +190,14 @@ export function remoteBrowser(tools: ToolCaller, scope: BrowserScope, options: R
         Screenshot,
       ),
 
-    operationStatus: (operationId) => read('operation_status', { operation_id: operationId }, OperationStatus),
+    async operationStatus(operationId) {
+      const status = await read('operation_status', { operation_id: operationId }, OperationStatus);
+      // A record that says "unknown" reads like any reply that does (wire-contracts 1.3); here it is the answer.
+      if (!status.ok && status.code === 'OUTCOME_UNKNOWN') {
+        return { ok: true, value: { operation_id: operationId, state: 'unknown' } };
+      }
+      return status;
+    },
 
     click: (operationId, { ref, generation }) => mutate('page_click', operationId, { ref, generation }),
 

@@ -223,6 +223,7 @@ export function createFakeTasks(): FakeTasks {
     answer: async (caller, answer) => touch(caller, 'answer', answer),
     cancel: async (caller, cancel) => touch(caller, 'cancel', cancel),
     control: async (caller, command) => touch(caller, 'control', command),
+    speechRule: () => 'runs',
     message: async (caller, message) => {
       calls.push({ method: 'message', args: message });
       const taskId = message.executionTaskId;

@@ -22,14 +22,14 @@ const CLOCK_FAIL_MS = 60_000;
 /** Older than this program: a clock that was never set. */
 const EARLIEST = Date.UTC(2026, 0, 1);
 
-export const nodeVersion: Check = ({ nodeVersion: version }) => {
+const nodeVersion: Check = ({ nodeVersion: version }) => {
   const [major = 0, minor = 0] = version.split('.').map(Number);
   const good = major > 20 || (major === 20 && minor >= 19);
   if (!good) return [fail('node', `Node ${version} is too old.`, 'Use Node 20.19 or later.')];
   return [ok('node', `Node ${version}.`)];
 };
 
-export const dataDirectoryCheck: Check = async ({ dataDir }) => {
+const dataDirectoryCheck: Check = async ({ dataDir }) => {
   const id = 'data.directory';
   try {
     if (!existsSync(dataDir)) {
@@ -57,7 +57,7 @@ export const dataDirectoryCheck: Check = async ({ dataDir }) => {
   }
 };
 
-export const disk: Check = async ({ dataDir }) => {
+const disk: Check = async ({ dataDir }) => {
   const id = 'data.disk';
   try {
     const { bavail, bsize } = await statfs(await nearestParent(dataDir));
@@ -72,7 +72,7 @@ export const disk: Check = async ({ dataDir }) => {
 };
 
 /** A running host holds the store and is asked instead; the store is never opened beside it. */
-export const store: Check = async ({ dataDir }) => {
+const store: Check = async ({ dataDir }) => {
   const id = 'data.store';
   if (await isRunning(dataDir)) return [ok(id, 'A host is running on this data directory and holds the store.')];
   if (!existsSync(join(dataDir, 'store.mdb'))) return [skip(id, 'There is no store yet; the first start makes it.')];
@@ -88,7 +88,7 @@ export const store: Check = async ({ dataDir }) => {
   }
 };
 
-export const clock: Check = async ({ dataDir, now }) => {
+const clock: Check = async ({ dataDir, now }) => {
   const id = 'clock';
   const at = now();
   if (at < EARLIEST) return [fail(id, 'The clock was never set.', 'Set it, and keep it set with a time service.')];
@@ -109,7 +109,7 @@ export const clock: Check = async ({ dataDir, now }) => {
   return [ok(id, 'The clock agrees with the disk’s.')];
 };
 
-export const chromium: Check = ({ config, env }) => {
+const chromium: Check = ({ config, env }) => {
   const id = 'browser.chromium';
   const { browser } = config.devices as { browser?: { enabled?: boolean; attach?: string; executable?: string } };
   if (browser?.enabled !== true) return [skip(id, 'The browser device is off.')];
@@ -122,7 +122,7 @@ export const chromium: Check = ({ config, env }) => {
   }
 };
 
-export const port: Check = async ({ config, dataDir }) => {
+const port: Check = async ({ config, dataDir }) => {
   const id = 'api.port';
   const { host, port: wanted } = config.gateway.api;
   if (wanted === 0) return [ok(id, 'Any free port is taken.')];
@@ -142,7 +142,7 @@ export const port: Check = async ({ config, dataDir }) => {
   ];
 };
 
-export const apiKeys: Check = ({ config }) => {
+const apiKeys: Check = ({ config }) => {
   const { keys } = config.gateway.api;
   if (keys.length > 0) return [ok('api.keys', `${keys.length} API ${keys.length === 1 ? 'key' : 'keys'}.`)];
   return [

@@ -21,11 +21,12 @@ const Address = v.object({
 });
 export type Address = v.InferOutput<typeof Address>;
 
-const Keys = v.object({ connectorKey: v.string(), ownerKey: v.string() });
-export type Keys = v.InferOutput<typeof Keys>;
+export interface Keys {
+  connectorKey: string;
+  ownerKey: string;
+}
 
 const addressFile = (directory: string) => join(directory, 'address.json');
-const keysFile = (directory: string) => join(directory, 'keys.json');
 
 export function readAddress(directory: string): Address | undefined {
   return read(addressFile(directory), Address);
@@ -39,14 +40,28 @@ export function removeAddress(directory: string): void {
   rmSync(addressFile(directory), { force: true });
 }
 
+/** Files that hold one bare key each, for a connector's or a command's configuration to name. */
+export const connectorKeyFile = (directory: string) => join(directory, 'connector.key');
+export const ownerKeyFile = (directory: string) => join(directory, 'owner.key');
+
 /** The device's keys, made at its first start and kept. */
 export function keysOf(directory: string): Keys {
-  const known = read(keysFile(directory), Keys);
-  if (known) return known;
-  const key = () => `jd_${randomBytes(24).toString('base64url')}`;
-  const keys = { connectorKey: key(), ownerKey: key() };
-  writePrivately(keysFile(directory), JSON.stringify(keys));
-  return keys;
+  const key = (file: string) => {
+    const known = readText(file);
+    if (known) return known;
+    const made = `jd_${randomBytes(24).toString('base64url')}`;
+    writePrivately(file, made);
+    return made;
+  };
+  return { connectorKey: key(connectorKeyFile(directory)), ownerKey: key(ownerKeyFile(directory)) };
+}
+
+function readText(file: string): string | undefined {
+  try {
+    return readFileSync(file, 'utf8').trim() || undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 export function settingsHash(config: BrowserDeviceConfig, version: string): string {

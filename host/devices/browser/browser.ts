@@ -1,11 +1,14 @@
 /** The browser itself: started or joined, its tabs found and opened, started anew after it was lost. */
 import { randomUUID } from 'node:crypto';
 import { lookup } from 'node:dns/promises';
+import { join } from 'node:path';
 import { refuse } from '../../../sdk/contract/errors.ts';
 import { attachChromium } from './chromium/attach.ts';
 import { checkVersion, findChromium } from './chromium/executable.ts';
 import { type Chromium, launchChromium } from './chromium/launch.ts';
+import { memoryOfGroup } from './chromium/memory.ts';
 import type { BrowserDeviceConfig } from './config.ts';
+import { followDownloads } from './downloads.ts';
 import { Navigation } from './navigation/navigation.ts';
 import { Rules } from './navigation/rules.ts';
 import { pageScript } from './page-script.ts';
@@ -24,6 +27,9 @@ export interface BrowserOptions {
   onTabGone(tabId: string): void;
 }
 
+/** Milliseconds between two looks at the browser's memory. */
+const MEMORY_LOOK_MS = 10_000;
+
 interface Target {
   tabId: string;
   title: string;
@@ -35,6 +41,7 @@ interface Target {
 export class Browser {
   readonly #options: BrowserOptions;
   readonly #targets = new Map<string, Target>();
+  readonly #open = new Set<Tab>();
   readonly navigation: Navigation;
   #chromium: Chromium | undefined;
   #starting: Promise<void> | undefined;
@@ -96,6 +103,7 @@ export class Browser {
       if (this.#chromium !== chromium) return;
       for (const target of this.#targets.values()) this.#options.onTabGone(target.tabId);
       this.#targets.clear();
+      this.#open.clear();
     });
     protocol.on('Target.targetCreated', ({ targetInfo }) => this.#appeared(targetInfo));
     protocol.on('Target.targetInfoChanged', ({ targetInfo }) => this.#appeared(targetInfo));
@@ -104,6 +112,10 @@ export class Browser {
       discover: true,
       filter: [{ type: 'page', exclude: false }, { exclude: true }],
     });
+    if (!config.attach) {
+      await followDownloads(protocol, join(directory, 'downloads'), (frameId) => this.#tabOfFrame(frameId));
+      this.#watchMemory(chromium);
+    }
     if (this.#targets.size === 0) await protocol.send('Target.createTarget', { url: 'about:blank' });
   }
 
@@ -134,10 +146,35 @@ export class Browser {
     );
   }
 
+  #tabOfFrame(frameId: string): Tab | undefined {
+    return [...this.#open].find((tab) => tab.frames.get(frameId) !== undefined);
+  }
+
+  /** A browser that outgrows its limit is ended; the next call starts a fresh one. */
+  #watchMemory(chromium: Chromium): void {
+    const { pid } = chromium;
+    if (pid === undefined) return;
+    const limit = this.#options.config.memoryMb * 1024 * 1024;
+    const timer = setInterval(() => {
+      if (chromium.protocol.gone) clearInterval(timer);
+      else if (memoryOfGroup(pid) > limit) {
+        clearInterval(timer);
+        void chromium.close();
+      }
+    }, MEMORY_LOOK_MS);
+    timer.unref();
+  }
+
+  /** The owner took a permission back: what is under way on the tab ends as soon as it can. */
+  halt(tabId: string): void {
+    for (const tab of this.#open) if (tab.info.tabId === tabId) tab.halt();
+  }
+
   #gone(targetId: string): void {
     const target = this.#targets.get(targetId);
     if (!target) return;
     this.#targets.delete(targetId);
+    for (const tab of this.#open) if (tab.info.targetId === targetId) this.#open.delete(tab);
     this.#options.onTabGone(target.tabId);
   }
 
@@ -154,7 +191,7 @@ export class Browser {
   async tab(tabId: string): Promise<Tab> {
     for (const [targetId, target] of this.#targets) {
       if (target.tabId !== tabId) continue;
-      target.tab ??= this.#open(targetId, tabId).catch((error) => {
+      target.tab ??= this.#attach(targetId, tabId).catch((error) => {
         delete target.tab;
         throw error;
       });
@@ -165,7 +202,7 @@ export class Browser {
     throw new Refusal(this.running ? 'TAB_CLOSED' : 'DEVICE_BROWSER_LOST');
   }
 
-  async #open(targetId: string, tabId: string): Promise<Tab> {
+  async #attach(targetId: string, tabId: string): Promise<Tab> {
     const { protocol } = this.#chromium ?? refuse('DEVICE_CHROMIUM_FAILED', { problem: 'it is not running' });
     const { sessionId } = await protocol.send('Target.attachToTarget', { targetId, flatten: true });
     const tab = new Tab(
@@ -176,6 +213,7 @@ export class Browser {
       this.navigation,
     );
     await tab.open();
+    this.#open.add(tab);
     return tab;
   }
 

@@ -54,7 +54,7 @@ export async function startDeviceServer(options: DeviceServerOptions): Promise<D
   const { config, directory, now } = options;
   const instance = randomUUID();
   const store = await openLmdbStore({ directory: join(directory, 'store') });
-  const leases = new Leases({ now, uuid: randomUUID });
+  const leases = new Leases({ now, uuid: randomUUID, isGranted: (id) => grants.isLive(id) });
   const browser = new Browser({
     config,
     directory: join(directory, 'chromium'),
@@ -143,6 +143,7 @@ export async function startDeviceServer(options: DeviceServerOptions): Promise<D
       const grant = grants.revoke(revoked);
       if (!grant) return json(404, { error: 'NOT_FOUND' });
       leases.revoke({ grantId: revoked });
+      browser.halt(grant.tabId);
       return json(200, { revoked: grant.id });
     }
     const route = routes[`${method} ${path}`];

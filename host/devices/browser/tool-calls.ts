@@ -114,6 +114,7 @@ export class ToolCalls {
     const tab = await this.#tab(args.tab_id);
     return tab.serial.run(async () => {
       assertWanted(signal);
+      tab.halted = false;
       if (isOwnNewTab(tab)) return { native_new_tab: true };
       await calm(tab);
       const observation = await observe(tab);
@@ -149,6 +150,7 @@ export class ToolCalls {
         // Consent and lease may have ended while this call waited for its turn.
         grants.check(args, true);
         leases.check(args.tab_id, args.lease_token);
+        tab.halted = false;
         const context: ActionContext = {
           tab,
           dispatching: async () => {

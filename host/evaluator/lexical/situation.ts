@@ -2,7 +2,7 @@
  * A controller's request as this engine reads it. Everything is taken from the request; what is missing or has another
  * shape is read as empty, so that any request gets an answer.
  */
-import type { ChoiceAnswer, JevQuestion } from '../../../sdk/contract/jev.ts';
+import type { JevQuestion } from '../../../sdk/contract/jev.ts';
 import type { EngineRequest } from '../engine.ts';
 import { type Goal, type PastAction, type Progress, progressOf, readGoal } from './goal.ts';
 import { textOf } from './words.ts';
@@ -120,8 +120,6 @@ function readAction(value: unknown): PastAction {
     pageChanged: action.page_changed !== false,
   };
 }
-
-export type Probabilities = ChoiceAnswer['probabilities'];
 
 function object(value: unknown): Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {};

@@ -57,8 +57,6 @@ function base(word: string): string {
   return Object.hasOwn(SAME, singular) ? (SAME[singular] ?? singular) : singular;
 }
 
-export const isNumber = (word: string): boolean => /^\p{Nd}+$/u.test(word);
-
 /** Share of the first's words that the second has. */
 export function share(of: readonly string[], within: ReadonlySet<string>): number {
   if (of.length === 0) return 0;

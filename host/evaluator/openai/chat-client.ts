@@ -3,7 +3,7 @@ import { request } from 'undici';
 import { WireError } from '../wire.ts';
 
 /** Alternatives that the contract allows to ask for. */
-export const TOP_LOGPROBS = 20;
+const TOP_LOGPROBS = 20;
 const MAX_RESPONSE_BYTES = 1024 * 1024;
 
 export interface ChatServer {

@@ -12,7 +12,7 @@ import type { Engine, EngineReply, EngineRequest } from '../engine.ts';
 import { type ChatServer, type OneToken, oneToken } from './chat-client.ts';
 
 /** Options of one request to the model: as many as the contract tells alternatives of. */
-export const GROUP = 20;
+const GROUP = 20;
 const LETTERS = 'ABCDEFGHIJKLMNOPQRST';
 /** The share of a chosen letter when nothing else is known. */
 export const FORCED_SHARE = 0.9;

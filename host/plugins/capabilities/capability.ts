@@ -8,6 +8,7 @@ import type * as v from 'valibot';
 import type { Store } from '../../../core/store/store.ts';
 import type { capabilityCalls } from '../../../sdk/contract/capabilities.ts';
 import type { CapabilityId, CapabilityRequest } from '../../../sdk/contract/manifest.ts';
+import type { HttpFetch } from '../http-client.ts';
 import type { RunAuthority, RunPorts } from '../ports.ts';
 
 /** One run, as a capability sees it. */
@@ -42,6 +43,8 @@ export interface CapabilityDeps {
   store?: Store;
   log(entry: { pluginId: string; runId: string; level: LogLevel; text: string }): void;
   now(): number;
+  /** Absent: `http.fetch` is denied. */
+  fetch?: HttpFetch;
 }
 
 type Calls<Id extends CapabilityId> = (typeof capabilityCalls)[Id];

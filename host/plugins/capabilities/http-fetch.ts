@@ -2,30 +2,40 @@
  * `http.fetch`: requests to hosts on the operator's list.
  *
  * Threat: a plugin would reach what the host can reach: the machine's own services, the cloud's metadata, the operator's
- * network. So only HTTPS, only names that are on the grant's list (a manifest's wish is not enough), no redirects, bodies
- * within limits, and a name that resolves to a private address is refused when the connection is made, not before.
+ * network. So only HTTPS on its usual port, and only names on the grant's list; a manifest's wish is not enough, and neither
+ * is `true`. What the name resolves to, redirects and bodies are the client's to check (http-client.ts).
  */
+import * as v from 'valibot';
 import { refuse } from '../../../sdk/contract/errors.ts';
+import { FetchRequest } from '../http-client.ts';
 import type { Capability } from './capability.ts';
 import { parsed } from './json.ts';
 
 export const httpFetch: Capability<'http.fetch'> = {
   id: 'http.fetch',
-  create({ ports: { fetch }, narrowing, cancelled }) {
+  create({ narrowing, cancelled }, { fetch }) {
     if (!fetch || !narrowing.hosts) return undefined;
-    const hosts = narrowing.hosts;
+    const { hosts, credentialFile } = narrowing;
     return {
       async fetch([text]) {
         if (cancelled.aborted) refuse('RUN_CANCELLED');
-        const request = parsed(text);
-        const address = typeof request.url === 'string' && URL.canParse(request.url) ? new URL(request.url) : undefined;
-        if (address?.protocol !== 'https:' || address.username || address.password) {
-          refuse('PLUGIN_CALL_INVALID', { path: 'url', problem: 'an https address without credentials is needed' });
+        const request = v.safeParse(FetchRequest, parsed(text));
+        if (!request.success) {
+          const [issue] = request.issues;
+          refuse('PLUGIN_CALL_INVALID', { path: v.getDotPath(issue) ?? 'the request', problem: issue.message });
+        }
+        const { url } = request.output;
+        const address = URL.canParse(url) ? new URL(url) : undefined;
+        if (address?.protocol !== 'https:' || address.username || address.password || address.port) {
+          refuse('PLUGIN_CALL_INVALID', {
+            path: 'url',
+            problem: 'an https address without credentials and port is needed',
+          });
         }
         if (!hosts.some((pattern) => matches(pattern, address.hostname))) {
           refuse('CAPABILITY_DENIED', { capability: `http.fetch ${address.hostname}` });
         }
-        return JSON.stringify(await fetch({ ...request, url: address.href }, cancelled));
+        return JSON.stringify(await fetch({ ...request.output, url: address.href }, credentialFile, cancelled));
       },
     };
   },

@@ -113,6 +113,21 @@ export const pluginCodes = {
     next: 'Make capability calls only while the run goes on.',
     retry: 'useless',
   },
+  PLUGIN_FETCH_FAILED: {
+    says: ({ host }) => `The request to ${host} failed.`,
+    next: 'Read whether it had an effect before sending it again.',
+    retry: 'unsafe',
+  },
+  PLUGIN_FETCH_TOO_LARGE: {
+    says: ({ host, limit }) => `The answer of ${host} has more than ${limit} bytes.`,
+    next: 'Ask for less at once.',
+    retry: 'useless',
+  },
+  PLUGIN_FETCH_CREDENTIAL: {
+    says: 'The credential for http.fetch cannot be read.',
+    next: 'Have the operator look at grants["http.fetch"].credentialFile.',
+    retry: 'useless',
+  },
   STORAGE_VALUE_TOO_LARGE: {
     says: ({ key, bytes, limit }) => `The value of "${key}" has ${bytes} bytes; the limit is ${limit}.`,
     next: 'Store less under one key.',

@@ -91,6 +91,11 @@ export const taskCodes = {
     next: 'Look at the page, then send it again if it is still wanted.',
     retry: 'safe',
   },
+  DUPLICATE_VOICE_ECHO: {
+    says: 'The same words were just spoken to the task; their typed echo runs nothing.',
+    next: 'Nothing is needed. Wait a moment and send it again if it was meant twice.',
+    retry: 'safe',
+  },
   READ_REQUEST_ONLY: {
     says: 'The user asked only to read; nothing may be done under this notice.',
     next: 'Read fresh evidence and answer the user.',

@@ -26,7 +26,13 @@ export function assertHandled(tab: Tab, handled: boolean): void {
   if (handled || tab.dialog) return;
   throw new Refusal('OUTCOME_UNKNOWN', {
     executed: true,
-    cause: tab.crashed ? 'PAGE_CRASHED' : tab.closed ? 'TAB_CLOSED' : 'PAGE_UNRESPONSIVE',
+    cause: tab.halted
+      ? 'STOPPED_BY_OWNER'
+      : tab.crashed
+        ? 'PAGE_CRASHED'
+        : tab.closed
+          ? 'TAB_CLOSED'
+          : 'PAGE_UNRESPONSIVE',
   });
 }
 

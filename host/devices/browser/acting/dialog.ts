@@ -15,6 +15,8 @@ export async function answerDialog({ tab, dispatching }: ActionContext, dialog: 
     accept,
     ...(accept && dialog.kind === 'prompt' ? { promptText: dialog.text } : {}),
   });
+  // Who stays cancels the way to the other page.
+  if (dialog.kind === 'beforeunload' && !accept) tab.activity.navigating = false;
   const closed = await tab.activity.until(() => tab.dialog !== dialog, CLOSE_MS);
   if (!closed) throw new Refusal('OUTCOME_UNKNOWN', { executed: true, cause: 'PAGE_UNRESPONSIVE' });
   return { result: { completed_action: accept ? 'DIALOG_ACCEPTED' : 'DIALOG_DISMISSED' }, frames: [tab.frames.mainId] };

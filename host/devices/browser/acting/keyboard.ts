@@ -39,22 +39,38 @@ export function pressKey(tab: Tab, name: keyof typeof KEYS, repeat = 1): Promise
   return handled(tab, sent);
 }
 
-export function typeText(tab: Tab, text: string, options: { multiline: boolean; whole?: boolean }): Promise<boolean> {
-  const sent: Promise<unknown>[] = [];
+/** Characters sent in one go; between two goes the owner's stop is heard. */
+const RUN = 40;
+
+export async function typeText(
+  tab: Tab,
+  text: string,
+  options: { multiline: boolean; whole?: boolean },
+): Promise<boolean> {
   const lines = text.replace(/\r\n?/g, '\n').split('\n');
   const asKeys = !options.whole && text.length <= MAX_KEYS;
   for (const [index, line] of lines.entries()) {
-    // A line break is a key of its own where there are lines, and nothing where there is one.
-    if (index > 0 && options.multiline) sent.push(...stroke(tab, KEYS.Enter));
-    else if (index > 0) sent.push(tab.send('Input.insertText', { text: ' ' }));
+    // A line break is a key of its own where there are lines, and a space where there is one.
+    if (index > 0) {
+      const sent = options.multiline ? stroke(tab, KEYS.Enter) : [tab.send('Input.insertText', { text: ' ' })];
+      if (!(await handled(tab, sent))) return false;
+    }
     for (const run of line.matchAll(/[\x20-\x7e]+|[^\x20-\x7e]+/g)) {
-      const part = run[0];
-      if (asKeys && part.charCodeAt(0) <= 0x7e)
-        for (const character of part) sent.push(...stroke(tab, characterKey(character)));
-      else sent.push(tab.send('Input.insertText', { text: part }));
+      const isPlain = run[0].charCodeAt(0) <= 0x7e;
+      if (!(await (asKeys && isPlain ? typeKeys(tab, run[0]) : insert(tab, run[0])))) return false;
     }
   }
-  return handled(tab, sent);
+  return true;
+}
+
+const insert = (tab: Tab, text: string) => handled(tab, [tab.send('Input.insertText', { text })]);
+
+async function typeKeys(tab: Tab, text: string): Promise<boolean> {
+  for (let at = 0; at < text.length; at += RUN) {
+    const keys = [...text.slice(at, at + RUN)].flatMap((character) => stroke(tab, characterKey(character)));
+    if (!(await handled(tab, keys))) return false;
+  }
+  return true;
 }
 
 function stroke(tab: Tab, key: Key): Promise<unknown>[] {

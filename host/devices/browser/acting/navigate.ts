@@ -10,11 +10,12 @@ const ANSWER_MS = 20_000;
 
 export async function navigate(context: ActionContext, args: { url: string }, navigation: Navigation): Promise<Acted> {
   const { tab } = context;
-  tab.assertAlive();
+  if (!tab.crashed) tab.assertAlive();
   const denied = await navigation.refusal(args.url);
   if (denied) throw new Refusal(denied.code, { cause: denied.cause });
   if (tab.dialog) throw new Refusal('STALE_OBSERVATION', { cause: 'DIALOG_OPENED' });
   await context.dispatching();
+  if (tab.crashed || tab.unresponsive) await tab.revive();
   const { documents } = tab.activity;
   navigation.begin(tab);
   const answer = await tab.activity.orUntil(

@@ -40,7 +40,7 @@ export function locate(tab: Tab, generation: string, ref?: string): Located {
 /** The page is there, it is the one that was observed, and no dialog has come in front of it. */
 export function assertReady(tab: Tab, generation: string): void {
   tab.assertAlive();
-  if (tab.activity.navigating) throw stale('NAVIGATION_PENDING');
+  if (tab.activity.navigating && !tab.dialog) throw stale('NAVIGATION_PENDING');
   const observed = tab.generations.get(generation);
   if (!observed) throw stale('OBSERVATION_FORGOTTEN');
   if (tab.dialog !== observed.dialog) throw stale(tab.dialog ? 'DIALOG_OPENED' : 'DIALOG_CLOSED');

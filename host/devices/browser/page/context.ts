@@ -1,5 +1,5 @@
 /** What tells ten equal "Delete" buttons apart: the row, card, list entry, group, form or dialog that each stands in. */
-import { accessibleName, contentText, tidy } from './names.ts';
+import { computedName, contentText, tidy } from './names.ts';
 import { roleOf } from './roles.ts';
 import { closest, cut, drawnParent, tagOf } from './tree.ts';
 
@@ -87,7 +87,7 @@ export class Contexts {
         element.hasAttribute('title') ||
         role === 'group' ||
         role === 'table';
-      name = named ? cut(tidy(accessibleName(element)), PART) : '';
+      name = named ? cut(computedName(element), PART) : '';
       if (!name && (role === 'dialog' || role === 'alertdialog')) {
         const heading = element.querySelector('h1,h2,h3,h4,h5,h6,[role=heading],legend');
         name = heading ? cut(tidy(contentText(heading, new Set([heading]))), PART) : role;

@@ -40,6 +40,9 @@ export function accessibleName(element: Element): string {
   return tidy(nameOf(element, new Set(), false)) || visibleHint(element);
 }
 
+/** The computed name alone, without what a person would guess: for groups, whose contents are no name. */
+export const computedName = (element: Element): string => tidy(nameOf(element, new Set(), false));
+
 export const tidy = (text: string): string => squeeze(text.replace(ICONS, ''));
 
 function nameOf(element: Element, seen: Set<Element>, referencedNow: boolean): string {

@@ -101,6 +101,10 @@ export class Grants {
     return grant;
   }
 
+  isLive(id: string): boolean {
+    return this.#options.approve === 'always' ? id === this.#standingId : this.live().some((grant) => grant.id === id);
+  }
+
   revoke(id: string): Grant | undefined {
     const grant = this.#grants.get(id);
     this.#grants.delete(id);

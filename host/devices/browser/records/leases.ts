@@ -13,8 +13,11 @@ export class Leases {
   readonly #byTab = new Map<string, Lease>();
   readonly #now: () => number;
   readonly #uuid: () => string;
+  readonly #isGranted: (grantId: string) => boolean;
 
-  constructor(options: { now(): number; uuid(): string }) {
+  /** @param options.isGranted whether a grant still holds; a lease does not outlive its grant. */
+  constructor(options: { now(): number; uuid(): string; isGranted?(grantId: string): boolean }) {
+    this.#isGranted = (id) => options.isGranted?.(id) ?? true;
     this.#now = options.now;
     this.#uuid = options.uuid;
   }
@@ -66,7 +69,7 @@ export class Leases {
   #live(tabId: string): Lease | undefined {
     const lease = this.#byTab.get(tabId);
     if (!lease) return undefined;
-    if (lease.expiresAt > this.#now()) return lease;
+    if (lease.expiresAt > this.#now() && this.#isGranted(lease.grantId)) return lease;
     this.#byTab.delete(tabId);
     return undefined;
   }

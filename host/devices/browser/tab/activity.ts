@@ -121,6 +121,15 @@ export class Activity {
     this.failed = [];
   }
 
+  /** Something else that the page waits for, such as a download. */
+  begin(what: string): void {
+    this.#pending.set(what, what);
+  }
+
+  end(what: string): void {
+    if (this.#pending.delete(what)) this.tell();
+  }
+
   get requests(): number {
     return this.#pending.size;
   }

@@ -14,6 +14,8 @@ import { Serial } from './serial.ts';
 
 /** Milliseconds within which a page must answer a look; beyond it, it is frozen. */
 const ANSWER_MS = 8000;
+/** Milliseconds for a page that hangs to be ended. */
+const REVIVE_MS = 2000;
 
 export interface Dialog {
   kind: 'alert' | 'confirm' | 'prompt' | 'beforeunload';
@@ -46,6 +48,8 @@ export class Tab {
   dialog: Dialog | undefined;
   crashed = false;
   closed = false;
+  /** The owner took the permission back while something was under way. */
+  halted = false;
   /** Frozen: it did not answer the last look in time. */
   unresponsive = false;
   /** Ids of observations that are still known, newest last. */
@@ -71,7 +75,7 @@ export class Tab {
   }
 
   get interrupted(): boolean {
-    return this.dialog !== undefined || this.crashed || this.closed || this.protocol.gone;
+    return this.dialog !== undefined || this.halted || this.crashed || this.closed || this.protocol.gone;
   }
 
   send(method: string, params: Record<string, unknown> = {}) {
@@ -189,8 +193,31 @@ export class Tab {
     throw new Refusal('PAGE_UNRESPONSIVE');
   }
 
+  halt(): void {
+    this.halted = true;
+    this.activity.tell();
+  }
+
+  /**
+   * Brings a page back that crashed or hangs, before it is sent elsewhere. A page that hangs is ended by the browser; it
+   * could not end itself.
+   */
+  async revive(): Promise<void> {
+    if (this.unresponsive && !this.crashed) {
+      await this.activity.orUntil(
+        this.send('Page.crash').catch(() => {}),
+        () => this.crashed,
+        REVIVE_MS,
+      );
+      await this.activity.until(() => this.crashed, REVIVE_MS);
+    }
+    this.unresponsive = false;
+    this.crashed = false;
+  }
+
   assertAlive(): void {
     if (this.protocol.gone) throw new Refusal('DEVICE_BROWSER_LOST');
+    if (this.halted) throw new Refusal('CONSENT_REQUIRED');
     if (this.closed) throw new Refusal('TAB_CLOSED');
     if (this.crashed) throw new Refusal('PAGE_CRASHED');
   }

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { jevCodes } from '../../sdk/contract/codes/jev.ts';
-import { type Code, codes } from '../../sdk/contract/codes.ts';
-import { HostError } from '../../sdk/contract/errors.ts';
-import { jevErrorResponse } from './http-errors.ts';
+import { type Code, codes, describeCode } from '../../sdk/contract/codes.ts';
+import { jevStatusOf } from './http-status.ts';
 
 describe('a failed evaluation over HTTP', () => {
   it.each([
@@ -22,33 +21,18 @@ describe('a failed evaluation over HTTP', () => {
     ['JEV_INVALID_RESPONSE', 503],
     ['JEV_OUTCOME_UNKNOWN', 503],
   ] as const)('%s answers %s', (code, status) => {
-    expect(jevErrorResponse(new HostError(code)).status).toBe(status);
+    expect(jevStatusOf(code)).toBe(status);
   });
 
   it('has a status for every code of the service', () => {
     for (const code of Object.keys(jevCodes) as Code[]) {
       expect(codes[code].next).not.toBe('');
-      expect(jevErrorResponse(new HostError(code)).body.error.message).not.toMatch(/undefined/);
+      expect(describeCode(code)).not.toMatch(/undefined/);
+      expect(jevStatusOf(code)).toBeGreaterThanOrEqual(400);
     }
   });
 
-  it('passes on the times and the reason, and nothing else that a detail may hold', () => {
-    const error = new HostError('JEV_RATE_LIMITED', {
-      status: 429,
-      retryAfter: '7',
-      resetAt: 'soon',
-      source: 'file /etc/key',
-      validationReason: 'USAGE',
-    });
-    expect(jevErrorResponse(error).body).toEqual({
-      error: {
-        code: 'JEV_RATE_LIMITED',
-        message: 'The provider asks to slow down.',
-        status: 429,
-        retryAfter: '7',
-        resetAt: 'soon',
-        validationReason: 'USAGE',
-      },
-    });
+  it('is not said of other codes', () => {
+    expect(jevStatusOf('INVALID_INPUT')).toBeUndefined();
   });
 });
