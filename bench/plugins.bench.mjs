@@ -111,10 +111,10 @@ async function timed(count, work) {
     const running = await host({ echo: { path, tier } });
     const echo = () => running.callContributed('echo', 'echo', { q: 'x' }, call());
     const round = () => running.callContributed('echo', 'round', { q: 'x' }, call());
-    await timed(1500, echo);
+    await timed(1000, echo);
     await timed(500, round);
-    const plain = await timed(4000, echo);
-    const capability = await timed(3000, round);
+    const plain = await timed(2500, echo);
+    const capability = await timed(2000, round);
     const limits = tier === 'thread' ? [0.15, 0.35] : [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
     const said = (limit) => (Number.isFinite(limit) ? `under ${limit} ms at the median` : '');
     row(
@@ -250,13 +250,13 @@ for (const [tier, limit] of [
       const path = plugin('abuser', 'controller', `{ run: async (input, ctx) => { ${body} } }`, 1);
       const running = await host(
         { abuser: { path, tier }, victim: { path: plugin('victim', 'helper', helper) } },
-        { unresponsiveMs: 1000, deadlineMs: 200 },
+        { unresponsiveMs: 400, deadlineMs: 200 },
       );
       const victim = () => running.callContributed('victim', 'round', { q: 'x' }, call());
-      await timed(1000, victim);
-      const quiet = await timed(1500, victim);
+      await timed(300, victim);
+      const quiet = await timed(600, victim);
       let over = false;
-      const abusing = running.run('abuser', { ...call({ deadlineMs: 1500 }), input: {} }).then(
+      const abusing = running.run('abuser', { ...call({ deadlineMs: 700 }), input: {} }).then(
         () => (over = true),
         () => (over = true),
       );

@@ -125,12 +125,16 @@ function checkBox(answer: JsonObject): JevAnswer {
 
 /** @returns the highest probability. Afterwards the object is known to hold one number for each key, and no more. */
 function checkDistribution(probabilities: unknown, keys: readonly string[]): number {
-  if (!isObject(probabilities) || Object.keys(probabilities).length !== keys.length) fail('DISTRIBUTION_SHAPE');
+  if (!isObject(probabilities)) fail('DISTRIBUTION_SHAPE');
+  let count = 0;
+  for (const _key in probabilities) count += 1;
+  if (count !== keys.length) fail('DISTRIBUTION_SHAPE');
   let sum = 0;
   let highest = 0;
   let rounded = true;
   for (const key of keys) {
-    const value = Object.hasOwn(probabilities, key) ? probabilities[key] : undefined;
+    // Parsed JSON inherits no numbers, so a number is the object's own; with the right count, no other key is there.
+    const value = probabilities[key];
     if (!isUnit(value)) fail('DISTRIBUTION_SHAPE');
     sum += value;
     if (value > highest) highest = value;

@@ -198,11 +198,12 @@ describe('an evaluation', () => {
 
   it('counts waiting and the credential into its deadline and frees the slot', async () => {
     const server = await evaluator({ fault: 'hang' });
-    const { service: jev } = service({ baseUrl: server.url, timeoutMs: 60, maxConcurrentRequests: 1 });
+    const { service: jev, live } = service({ baseUrl: server.url, timeoutMs: 300, maxConcurrentRequests: 1 });
     const both = await Promise.all([failure(jev.evaluate(request, caller)), failure(jev.evaluate(request, caller))]);
     expect(both.map(({ code }) => code)).toEqual(['JEV_DEADLINE_EXCEEDED', 'JEV_DEADLINE_EXCEEDED']);
     expect(jev.stats()).toMatchObject({ active: 0, waiting: 0 });
     server.setFault(undefined);
+    live.config = jevSection({ baseUrl: server.url });
     await expect(jev.evaluate(request, caller)).resolves.toBeTruthy();
   });
 
@@ -409,7 +410,7 @@ describe('a provider’s fault', () => {
     const made = service({
       ...(fault.startsWith('upstream') || fault.startsWith('error') ? { provider: 'upstream' } : {}),
       baseUrl: server.url,
-      timeoutMs: slow ? 120 : 20_000,
+      timeoutMs: slow ? 500 : 20_000,
       maxConcurrentRequests: 1,
       ...(box ? { images: { enabled: true, ...image } } : {}),
     });
@@ -422,6 +423,7 @@ describe('a provider’s fault', () => {
     expect(server.received).toBe(1);
     expect(made.service.stats()).toMatchObject({ active: 0, waiting: 0 });
     server.setFault(undefined);
+    if (made.live.config) made.live.config = { ...made.live.config, timeoutMs: 20_000 };
     await expect(made.service.evaluate(asked, caller)).resolves.toBeTruthy();
   });
 

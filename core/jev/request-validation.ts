@@ -16,8 +16,8 @@ export const MAX_LEVELS = 10;
 /** Bytes that all images of a request may have together. */
 const MAX_IMAGES_BYTES = 32 * 1024 * 1024;
 const FORBIDDEN_KEYS = new Set(['__proto__', 'constructor', 'prototype']);
+const SHORTEST_FORBIDDEN = '__proto__'.length;
 const REQUEST_ID = /^[\x21-\x7e]{1,256}$/;
-const QUESTION_KEYS = new Set(['type', 'instructions', 'criteria']);
 
 export interface RequestLimits {
   maxInputBytes: number;
@@ -90,7 +90,8 @@ function planQuestion(id: string, question: unknown, limits: RequestLimits): Que
   checkKey(id, 'questions');
   if (!isPlainObject(question)) invalid(placeText({ id, part: '' }), 'a question is an object');
   for (const key in question) {
-    if (!QUESTION_KEYS.has(key)) invalid(placeText({ id, part: key }), 'unknown key');
+    if (key !== 'type' && key !== 'instructions' && key !== 'criteria')
+      invalid(placeText({ id, part: key }), 'unknown key');
   }
   const { type, criteria } = question;
   if (typeof question.instructions !== 'string') checkContent(question.instructions, { id, part: 'instructions' });
@@ -130,9 +131,7 @@ function checkOptions(criteria: unknown, place: Place): string[] {
     invalid(placeText(place), `1 to ${MAX_OPTIONS} options are allowed`);
   }
   for (const option of options) {
-    if (option.length === 0 || option.length > MAX_KEY_CHARS || FORBIDDEN_KEYS.has(option)) {
-      checkKey(option, placeText(place));
-    }
+    if (isBadKey(option)) checkKey(option, placeText(place));
     const description = criteria[option];
     if (typeof description !== 'string' && description !== null) checkContent(description, place);
   }
@@ -186,6 +185,13 @@ function checkJson(value: unknown, place: Place, depth: number): void {
 function placeText({ id, part }: Place): string {
   if (id === undefined) return part;
   return part === '' ? `questions.${id.slice(0, 80)}` : `questions.${id.slice(0, 80)}.${part}`;
+}
+
+/** Most keys are shorter than the shortest forbidden one, and need no look into the set. */
+function isBadKey(key: string): boolean {
+  return (
+    key.length === 0 || (key.length >= SHORTEST_FORBIDDEN && (key.length > MAX_KEY_CHARS || FORBIDDEN_KEYS.has(key)))
+  );
 }
 
 function checkKey(key: string, path: string): void {

@@ -150,7 +150,7 @@ async function list(args: string[], io: CommandIo): Promise<number> {
     const rows = plugins.map((plugin) => [
       plugin.id,
       plugin.version,
-      plugin.held ? `${plugin.state}, ${plugin.held.version} held` : plugin.state,
+      plugin.held && plugin.state !== 'held' ? `${plugin.state}, ${plugin.held.version} held` : plugin.state,
       plugin.tier,
       String(plugin.generation),
       String(plugin.runs),

@@ -44,6 +44,8 @@ export interface FixtureDevice {
   readonly calls: Call[];
   /** Puts all buttons back, for the next round. */
   reset(buttons?: readonly string[]): void;
+  /** Ends the lease, as a minute without its holder would. */
+  dropLease(): void;
   /** Serves one call without HTTP. */
   serve(call: Call): Promise<Reply>;
   close(): Promise<void>;
@@ -127,6 +129,9 @@ export function createFixtureTab(options: FixtureOptions) {
 
   return {
     ...{ effects, presses, calls, serve },
+    dropLease() {
+      lease = undefined;
+    },
     reset(next: readonly string[] = buttons) {
       buttons = [...next];
       presses.clear();

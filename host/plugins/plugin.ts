@@ -194,7 +194,8 @@ export class Plugin {
   }
 
   state(memoryBytes: number): PluginState {
-    const manifest = this.#manifest;
+    // Nothing serves yet: what is shown is the version that waits.
+    const manifest = this.#manifest ?? this.#held?.manifest;
     const generation = this.#current;
     return {
       id: this.source.id,

@@ -54,7 +54,7 @@ export const RunAnswer = v.union([Text, v.null()]);
 export const hostReports = {
   /** Something was thrown that no run waits for: where, and its text. */
   'host.stray': {
-    args: v.tuple([v.picklist(['timer', 'rejection', 'uncaught']), v.pipe(v.string(), v.maxLength(4096))]),
+    args: v.strictTuple([v.picklist(['timer', 'rejection', 'uncaught']), v.pipe(v.string(), v.maxLength(4096))]),
   },
 } as const;
 

@@ -55,69 +55,69 @@ export interface CallSpec {
 export const capabilityCalls = {
   'jev.evaluate': {
     // JevRequest as JSON text in, JevResult as JSON text out: the service validates the request itself.
-    'jev.evaluate': { args: v.tuple([JsonText]), result: JsonText },
+    'jev.evaluate': { args: v.strictTuple([JsonText]), result: JsonText },
   },
   'tools.call': {
     // Tool name, arguments as JSON text; the reply as JSON text of a ToolReply.
-    'tools.call': { args: v.tuple([ToolName, JsonText]), result: JsonText },
+    'tools.call': { args: v.strictTuple([ToolName, JsonText]), result: JsonText },
   },
   'thinking.assist': {
     // ThinkingRequest as JSON text in, ThinkingReply as JSON text out.
-    'thinking.assist': { args: v.tuple([JsonText]), result: JsonText },
+    'thinking.assist': { args: v.strictTuple([JsonText]), result: JsonText },
   },
   'thinking.provider': {
-    'thinking.provider': { args: v.tuple([JsonText]), result: JsonText },
+    'thinking.provider': { args: v.strictTuple([JsonText]), result: JsonText },
   },
   'model.messages': {
-    'model.messages': { args: v.tuple([JsonText]), result: JsonText },
+    'model.messages': { args: v.strictTuple([JsonText]), result: JsonText },
   },
   task: {
-    'task.progress': { args: v.tuple([JsonText]), result: v.null() },
-    'task.ask': { args: v.tuple([JsonText]), result: v.string() },
-    'task.confirm': { args: v.tuple([JsonText]), result: v.boolean() },
+    'task.progress': { args: v.strictTuple([JsonText]), result: v.null() },
+    'task.ask': { args: v.strictTuple([JsonText]), result: v.string() },
+    'task.confirm': { args: v.strictTuple([JsonText]), result: v.boolean() },
   },
   image: {
     // Operation as JSON text, image bytes; the answer is JSON text that names the size, and bytes.
     'image.transform': {
-      args: v.tuple([JsonText, v.instance(Uint8Array)]),
+      args: v.strictTuple([JsonText, v.instance(Uint8Array)]),
       result: v.strictObject({ info: JsonText, data: v.instance(Uint8Array) }),
     },
   },
   storage: {
-    'storage.get': { args: v.tuple([Key]), result: v.nullable(v.string()) },
-    'storage.put': { args: v.tuple([Key, v.string()]), result: v.null() },
-    'storage.delete': { args: v.tuple([Key]), result: v.null() },
+    'storage.get': { args: v.strictTuple([Key]), result: v.nullable(v.string()) },
+    'storage.put': { args: v.strictTuple([Key, v.string()]), result: v.null() },
+    'storage.delete': { args: v.strictTuple([Key]), result: v.null() },
   },
   clock: {},
   random: {},
   log: {
     'log.write': {
-      args: v.tuple([v.picklist(['debug', 'info', 'warn', 'error']), v.pipe(v.string(), v.maxLength(4096))]),
+      args: v.strictTuple([v.picklist(['debug', 'info', 'warn', 'error']), v.pipe(v.string(), v.maxLength(4096))]),
       result: v.null(),
     },
   },
-  'cdp.call': { 'cdp.call': { args: v.tuple([ToolName, JsonText]), result: JsonText } },
-  'tasks.control': { 'tasks.control': { args: v.tuple([JsonText]), result: JsonText } },
+  'cdp.call': { 'cdp.call': { args: v.strictTuple([ToolName, JsonText]), result: JsonText } },
+  'tasks.control': { 'tasks.control': { args: v.strictTuple([JsonText]), result: JsonText } },
   speech: {
-    'speech.transcribe': { args: v.tuple([JsonText, v.instance(Uint8Array)]), result: JsonText },
-    'speech.speak': { args: v.tuple([JsonText]), result: v.instance(Uint8Array) },
+    'speech.transcribe': { args: v.strictTuple([JsonText, v.instance(Uint8Array)]), result: JsonText },
+    'speech.speak': { args: v.strictTuple([JsonText]), result: v.instance(Uint8Array) },
   },
   /** What runs one program may do for it. Bodies are JSON text. */
   program: {
-    'program.call': { args: v.tuple([Reference, JsonText]), result: JsonText },
-    'program.report': { args: v.tuple([JsonText]), result: v.null() },
-    'program.observe': { args: v.tuple([]), result: JsonText },
-    'program.advise': { args: v.tuple([JsonText]), result: JsonText },
+    'program.call': { args: v.strictTuple([Reference, JsonText]), result: JsonText },
+    'program.report': { args: v.strictTuple([JsonText]), result: v.null() },
+    'program.observe': { args: v.strictTuple([]), result: JsonText },
+    'program.advise': { args: v.strictTuple([JsonText]), result: JsonText },
   },
   /** What a caller may do about its programs. */
   programs: {
-    'programs.about': { args: v.tuple([]), result: JsonText },
-    'programs.describe': { args: v.tuple([JsonText]), result: JsonText },
-    'programs.check': { args: v.tuple([JsonText]), result: JsonText },
-    'programs.start': { args: v.tuple([JsonText]), result: v.null() },
-    'programs.stop': { args: v.tuple([v.pipe(v.string(), v.maxLength(128))]), result: v.null() },
+    'programs.about': { args: v.strictTuple([]), result: JsonText },
+    'programs.describe': { args: v.strictTuple([JsonText]), result: JsonText },
+    'programs.check': { args: v.strictTuple([JsonText]), result: JsonText },
+    'programs.start': { args: v.strictTuple([JsonText]), result: v.null() },
+    'programs.stop': { args: v.strictTuple([v.pipe(v.string(), v.maxLength(128))]), result: v.null() },
   },
-  'http.fetch': { 'http.fetch': { args: v.tuple([JsonText]), result: JsonText } },
+  'http.fetch': { 'http.fetch': { args: v.strictTuple([JsonText]), result: JsonText } },
 } as const satisfies Record<CapabilityId, Record<string, CallSpec>>;
 
 export { ToolReplySchema };

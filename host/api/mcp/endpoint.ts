@@ -69,7 +69,8 @@ export function mcpRoutes(
       scopes: [caller.access],
       extra: { caller },
     };
-    const isLegacy = await isLegacyRequest(await toWebRequest(raw, body ?? undefined), body ?? undefined);
+    const isLegacy =
+      !claimsRevision(body) && (await isLegacyRequest(await toWebRequest(raw, body ?? undefined), body ?? undefined));
     reply.hijack();
     try {
       if (isLegacy && (await legacy.handle(caller, raw, reply.raw, body ?? undefined))) return;
@@ -91,6 +92,12 @@ export function mcpRoutes(
       await Promise.all([modern.close(), legacy.close()]);
     },
   };
+}
+
+/** A message that names its revision is the current protocol's, whichever it names; the rest is told apart with care. */
+function claimsRevision(body: unknown): boolean {
+  const { _meta: meta } = ((body as { params?: unknown } | null | undefined)?.params ?? {}) as { _meta?: object };
+  return meta !== undefined && meta !== null && 'io.modelcontextprotocol/protocolVersion' in Object(meta);
 }
 
 function callerIn(auth: AuthInfo | undefined): Caller {

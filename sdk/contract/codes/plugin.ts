@@ -100,7 +100,7 @@ export const pluginCodes = {
   },
   PLUGIN_LOG_FLOOD: {
     says: ({ limit }) => `More than ${limit} log lines a second; the others are dropped.`,
-    next: 'Log less.',
+    next: 'Log less, or log sums instead of single events.',
     retry: 'useless',
   },
   RUN_CANCELLED: {

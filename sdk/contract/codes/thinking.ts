@@ -23,7 +23,7 @@ export const thinkingCodes = {
   BROWSER_TEXT_HTTP_402: refused(402, 'Inspect the account at the provider.', 'useless'),
   BROWSER_TEXT_HTTP_403: refused(403, 'Check what the credential may do.', 'useless'),
   BROWSER_TEXT_HTTP_404: refused(404, 'Check baseUrl and the model name.', 'useless'),
-  BROWSER_TEXT_HTTP_408: refused(408, 'Try again.', 'safe'),
+  BROWSER_TEXT_HTTP_408: refused(408, 'Try again; nothing was done on the page.', 'safe'),
   BROWSER_TEXT_HTTP_413: refused(413, 'Give guidance that leads to a smaller page.', 'useless'),
   BROWSER_TEXT_HTTP_422: refused(422, 'Check the model name and the api setting.', 'useless'),
   BROWSER_TEXT_HTTP_429: refused(429, 'Wait for the time the provider named.', 'safe'),
