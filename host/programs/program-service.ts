@@ -24,8 +24,11 @@ export const LAUNCHER = 'programs';
 const ADAPTER = 'program';
 /** Milliseconds past its own deadline after which a program's worker is ended from outside. */
 const DEADLINE_SLACK_MS = 1000;
-/** Programs that the host runs at the same time, whatever the launching plugin says. */
-const MAX_LIVE = 16;
+/**
+ * Programs that run, wait for a worker or are being ended, whatever the launching plugin says. A stopped program still
+ * holds its worker for a moment; the next one waits for it instead of being refused.
+ */
+const MAX_LIVE = 64;
 
 export interface ProgramServiceDeps {
   plugins: Pick<PluginHost, 'run' | 'controllerFor' | 'callContributed'>;

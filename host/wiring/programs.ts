@@ -12,6 +12,7 @@ import { createTypeCheck } from '../programs/check/type-check.ts';
 import { contributedReferences } from '../programs/contributed-references.ts';
 import { createProgramService, LAUNCHER } from '../programs/program-service.ts';
 import { AUTHORIZATION, CONFIG, JEV, PLUGINS, PROGRAMS, SURROUNDINGS, type Surroundings } from '../tokens.ts';
+import { programConversations } from './conversations.ts';
 import { once } from './registry.ts';
 
 export function registerPrograms(container: DependencyContainer): void {
@@ -47,6 +48,7 @@ export function registerPrograms(container: DependencyContainer): void {
           allowed: (caller, readOnly) => may(caller, readOnly ? 'read' : 'write'),
         }),
       ],
+      conversations: programConversations(from),
       typeCheck: createTypeCheck(),
       permit: (caller) => authorization.fences.permit(authorization.groundsOf(caller)),
       uuid: randomUUID,

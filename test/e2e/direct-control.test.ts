@@ -57,17 +57,17 @@ afterAll(async () => {
 const call = (name: string, args: object): Promise<any> => agent.call(name, args);
 
 const working = new Set(['queued', 'starting', 'running', 'interrupting', 'cancel_requested']);
-/** The task once it has settled at this revision or a later one. Waits for events, never polls. */
+/** The task once it has settled at this revision or a later one. Waits for news; a notice that was read is acknowledged. */
 async function settled(taskId: string, revision: number): Promise<TaskSnapshot> {
-  let { task: now } = await call('task_status', { task_id: taskId });
-  while (now.revision < revision || working.has(now.state)) {
-    ({ task: now } = await call('task_status', {
-      task_id: taskId,
-      wait_ms: 20_000,
-      after_version: now.stateVersion,
-    }));
+  let reply = await call('task_status', { task_id: taskId });
+  while (reply.task.revision < revision || working.has(reply.task.state)) {
+    const told = reply.notices.filter(({ kind }: { kind: string }) => kind === 'settled');
+    reply = await call('task_status', {
+      ...{ task_id: taskId, wait_ms: 20_000, after_version: reply.task.stateVersion },
+      ...(told.length > 0 ? { acknowledge: told.map(({ noticeId }: { noticeId: string }) => noticeId) } : {}),
+    });
   }
-  return now;
+  return reply.task;
 }
 
 async function say(text: string) {

@@ -47,6 +47,7 @@ class CheckProcess implements TypeCheck {
   #waiting = new Map<number, Waiting>();
   #queue: Promise<unknown> = Promise.resolve();
   #next = 1;
+  #stopped = false;
 
   async warm(): Promise<void> {
     await this.#start();
@@ -76,6 +77,7 @@ class CheckProcess implements TypeCheck {
   }
 
   async #checkNow(request: CheckRequest): Promise<CheckResult> {
+    if (this.#stopped) throw failed('the type check was stopped');
     const child = await this.#start();
     const number = this.#next++;
     const timer = setTimeout(() => {
@@ -137,6 +139,7 @@ class CheckProcess implements TypeCheck {
   }
 
   stop(): void {
+    this.#stopped = true;
     if (this.#child) this.#lost(this.#child, 'the type check was stopped');
   }
 }
