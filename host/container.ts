@@ -2,7 +2,7 @@
  * The one composition root: every room is made here, from factories by token, and nowhere else. Rooms know each other by
  * the ports that they declare.
  *
- * Order: store, authorization, evaluation, plugins, connectors, tasks, surfaces, device. Stopping goes the other way.
+ * Order: store, authorization, evaluation, plugins and devices, connectors, tasks, surfaces. Stopping goes the other way.
  */
 import 'reflect-metadata';
 import { type DependencyContainer, container as root } from 'tsyringe';
@@ -69,7 +69,9 @@ async function start(container: DependencyContainer): Promise<string> {
   const log = container.resolve(LOG);
   const { dataDir } = container.resolve(SURROUNDINGS);
   const { socket } = container.resolve(CONFIG).current.gateway.api;
-  for (const plugin of await container.resolve(PLUGINS).start())
+  // Tasks that waited go on as soon as they may, so what they work with is there first.
+  const [plugins] = await Promise.all([container.resolve(PLUGINS).start(), container.resolve(DEVICES).start()]);
+  for (const plugin of plugins)
     if (plugin.state !== 'serving')
       log.warn({ plugin: plugin.id, state: plugin.state, reason: plugin.reason }, 'a plugin does not serve');
   await container.resolve(TASKS).start();
@@ -77,7 +79,6 @@ async function start(container: DependencyContainer): Promise<string> {
   const url = await api.listen();
   await listenForOwner(container, ownerSocket(dataDir));
   if (socket !== undefined) await api.listenOn(socket, 'shared');
-  await container.resolve(DEVICES).start();
   container.resolve(STATE).ready = true;
   log.info({ url }, 'ready');
   return url;

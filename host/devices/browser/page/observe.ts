@@ -187,7 +187,9 @@ function withoutWrappers(candidates: Candidate[]): Candidate[] {
   return candidates.filter((candidate) => {
     if (!candidate.guessed) return true;
     const inner = byElement.get(candidate.element);
-    return inner === undefined || boxArea(candidate) > inner * 3;
+    if (inner === undefined) return true;
+    // What listens around other controls listens for them.
+    return candidate.guessed === 'pointer' && boxArea(candidate) > inner * 3;
   });
 }
 

@@ -20,8 +20,8 @@ export interface FoundControl {
   role: string | null;
   /** Drawn in its place: the label of an input that is not drawn itself. */
   drawn: Element;
-  /** Found by its pointer only. */
-  guessed: boolean;
+  /** Found by its pointer, or by nothing but its waiting for clicks. */
+  guessed: false | 'pointer' | 'listener';
   order: number;
 }
 
@@ -177,7 +177,7 @@ export class Walk {
       this.#stopped = true;
       return;
     }
-    const found = (drawn: Element, control: Element, controlRole: string | null, guessed: boolean) =>
+    const found = (drawn: Element, control: Element, controlRole: string | null, guessed: FoundControl['guessed']) =>
       this.controls.push({ element: control, role: controlRole, drawn, guessed, order: this.controls.length });
 
     if (tag === 'LABEL') {
@@ -206,7 +206,7 @@ export class Walk {
       tag !== 'HTML' &&
       tag !== 'BODY'
     ) {
-      found(element, element, role, true);
+      found(element, element, role, here.pointer ? 'pointer' : 'listener');
     }
   }
 

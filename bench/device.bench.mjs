@@ -1,0 +1,306 @@
+/**
+ * The browser device beside its peers: the same pages, the same Chromium, in one run, in turns; medians.
+ *
+ * JEV_BENCH_OPERATIONS=10000 runs the memory part at its full length; JEV_BENCH_PEERS=0 leaves the peers out.
+ */
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import * as v from 'valibot';
+import { readAddress } from '../dist/host/devices/browser/address.js';
+import { BrowserDeviceConfig } from '../dist/host/devices/browser/config.js';
+import { startDeviceServer } from '../dist/host/devices/browser/device-server.js';
+import { deviceDirectory, startEmbeddedBrowser } from '../dist/host/devices/browser/spawn.js';
+import { lateChanges, servePages } from './device-pages.mjs';
+import { installPeers, notMeasured, peers, startPeer } from './device-peers.mjs';
+import { markdownTable, median, quantile } from './report.mjs';
+
+const chromium = process.env.JEV_HOST_CHROMIUM ?? '/usr/bin/chromium';
+const sizes = [50, 500, 3000];
+const rounds = Number(process.env.JEV_BENCH_ROUNDS ?? 9);
+const operations = Number(process.env.JEV_BENCH_OPERATIONS ?? 1500);
+const ms = (value) => (value === undefined ? '–' : value < 10 ? value.toFixed(1) : String(Math.round(value)));
+
+const pages = await servePages();
+const dataDir = mkdtempSync(join(tmpdir(), 'device-bench-'));
+const config = v.parse(BrowserDeviceConfig, {
+  approve: 'always',
+  executable: chromium,
+  navigation: { allow: [pages.url] },
+});
+const embedded = await startEmbeddedBrowser({ config, dataDir, env: process.env });
+const device = await deviceClient(embedded.url, embedded.connectorKey);
+
+try {
+  await againstRawEvaluate();
+  const others = await startPeers();
+  await clickCycles([device, ...others]);
+  await lateOnes([device, ...others]);
+  await coveredOnes([device, ...others]);
+  await bytes([device, ...others]);
+  for (const other of others) await other.close();
+  await differences();
+  await memory();
+} finally {
+  await embedded.stop();
+  pages.close();
+  rmSync(dataDir, { recursive: true, force: true, maxRetries: 5 });
+}
+
+/** The device over its own interface, in the shape of a peer. */
+async function deviceClient(url, key) {
+  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+  const { grants } = await (await fetch(new URL('/v1/grants', url), { headers })).json();
+  const scope = { device_id: grants[0].deviceId, grant_id: grants[0].id, tab_id: grants[0].policy.tabs[0].id };
+  let id = 0;
+  const raw = async (name, args) => {
+    const response = await fetch(new URL('/mcp', url), {
+      method: 'POST',
+      headers,
+      body: JSON.stringify({ jsonrpc: '2.0', id: ++id, method: 'tools/call', params: { name, arguments: args } }),
+    });
+    const { result } = await response.json();
+    return { isError: result.isError === true, text: result.content[0].text };
+  };
+  let lease;
+  const call = async (name, args = {}) => {
+    lease ??= JSON.parse((await raw('browser_task_acquire', { ...scope, operation_id: randomUUID() })).text).result
+      .lease_token;
+    return raw(name, { ...scope, lease_token: lease, ...args });
+  };
+  const renew = async () => {
+    const { isError } = await call('browser_task_renew', { operation_id: randomUUID() });
+    // The peers took longer than the lease lasts.
+    if (isError) lease = undefined;
+  };
+  return {
+    name: 'browser device',
+    call,
+    renew,
+    open: async (address) => {
+      await renew();
+      await call('tab_navigate', { operation_id: randomUUID(), url: address });
+    },
+    observe: async () => (await call('page_observe')).text,
+    controls: (text) => JSON.parse(text).elements.length,
+    async clickAndSee(label) {
+      await renew();
+      const page = JSON.parse((await call('page_observe')).text);
+      const element = page.elements.find((candidate) => candidate.label === label);
+      if (!element) throw new Error(`the device does not show "${label}"`);
+      const start = performance.now();
+      const done = await call('page_click', {
+        operation_id: randomUUID(),
+        ref: element.ref,
+        generation: page.generation,
+      });
+      const taken = performance.now() - start;
+      return { ms: taken, page: done.text, refused: done.isError };
+    },
+  };
+}
+
+/** What the device adds to its own snapshot: HTTP, MCP, records, JSON. */
+async function againstRawEvaluate() {
+  const directory = mkdtempSync(join(tmpdir(), 'device-bench-raw-'));
+  const server = await startDeviceServer({
+    config,
+    directory,
+    host: '127.0.0.1',
+    port: 0,
+    keys: [{ id: 'bench', role: 'connector', sha256: await sha256('bench-key-bench-key') }],
+    env: process.env,
+    asRoot: process.getuid?.() === 0,
+    version: '0',
+    onStop: () => {},
+    now: Date.now,
+  });
+  const client = await deviceClient(server.url, 'bench-key-bench-key');
+  const rows = [];
+  for (const size of [500, 3000]) {
+    await client.open(`${pages.url}/people?n=${size}`);
+    const [{ id }] = server.browser.tabs();
+    const tab = await server.browser.tab(id);
+    const { main } = tab.frames;
+    const expression = `__device.observe(${JSON.stringify(main.token)},{"elements":150,"text":24000,"viewportText":6000})`;
+    const [whole, raw] = [[], []];
+    for (let i = 0; i < rounds * 3; i++) {
+      whole.push(await timed(() => client.observe()));
+      raw.push(await timed(() => tab.frames.evaluate(main, expression, true)));
+    }
+    rows.push([size, ms(median(raw)), ms(median(whole)), (median(whole) / median(raw)).toFixed(2)]);
+  }
+  console.log('### Observation against the same snapshot as one raw evaluate (must: at most 1.5)\n');
+  console.log(markdownTable(['controls', 'raw evaluate ms', 'page_observe ms', 'ratio'], rows), '\n');
+  await server.close();
+  rmSync(directory, { recursive: true, force: true, maxRetries: 5 });
+}
+
+async function startPeers() {
+  if (process.env.JEV_BENCH_PEERS === '0') return [];
+  const { folder, problem } = installPeers();
+  if (problem) {
+    console.log(`The peers could not be installed: ${problem}\n`);
+    return [];
+  }
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+  const started = [];
+  for (const peer of peers) {
+    try {
+      started.push(await startPeer(peer, folder, chromium));
+    } catch (error) {
+      console.log(`${peer.name} did not start: ${error.message}\n`);
+    }
+  }
+  console.log(`Not measured: ${notMeasured}\n`);
+  return started;
+}
+
+async function clickCycles(all) {
+  const medians = new Map(all.map((one) => [one.name, []]));
+  for (const size of sizes) {
+    const times = new Map(all.map((one) => [one.name, []]));
+    for (const one of all) await one.open(`${pages.url}/people?n=${size}`);
+    for (let round = 0; round < rounds; round++) {
+      for (const one of all) {
+        const { ms: taken, page } = await one.clickAndSee('Edit 3');
+        if (!/Changed \d/.test(page)) console.log(`${one.name} did not show the change at ${size}`);
+        times.get(one.name).push(taken);
+      }
+    }
+    for (const one of all) medians.get(one.name).push(median(times.get(one.name)));
+  }
+  const own = medians.get(device.name);
+  console.log(
+    '### Click, then fresh observation; the click changes the page at once (must: 2x the fastest peer, 5x Playwright MCP’s defaults, at 500 and 3,000)\n',
+  );
+  console.log(
+    markdownTable(
+      ['server', ...sizes.map((size) => `${size} controls ms`), ...sizes.map((size) => `times the device, ${size}`)],
+      all.map((one) => [
+        one.name,
+        ...medians.get(one.name).map(ms),
+        ...medians.get(one.name).map((value, i) => (value / own[i]).toFixed(1)),
+      ]),
+    ),
+    '\n',
+  );
+}
+
+async function lateOnes(all) {
+  const rows = [];
+  for (const one of all) {
+    const cells = [];
+    for (const label of lateChanges) {
+      await one.open(`${pages.url}/late`);
+      const { ms: taken, page } = await one.clickAndSee(label);
+      cells.push(`${page.includes(`Changed by ${label.toLowerCase()}`) ? 'seen' : 'missed'}, ${ms(taken)} ms`);
+    }
+    rows.push([one.name, ...cells]);
+  }
+  console.log('### Changes that come late (must: all four seen)\n');
+  console.log(markdownTable(['server', ...lateChanges], rows), '\n');
+}
+
+async function coveredOnes(all) {
+  const rows = [];
+  for (const one of all) {
+    await one.open(`${pages.url}/covered`);
+    const before = pages.seen.bought;
+    const times = [];
+    let last;
+    for (let i = 0; i < (one === device ? rounds : 1); i++) {
+      try {
+        last = await one.clickAndSee('Buy now');
+        times.push(last.ms);
+      } catch (error) {
+        last = { page: error.message, refused: true };
+      }
+    }
+    const named = /Cookie notice/.test(last.page) && last.refused;
+    rows.push([
+      one.name,
+      last.refused ? 'refused' : 'reported as done',
+      named ? 'yes' : 'no',
+      times.length ? ms(median(times)) : '–',
+      pages.seen.bought - before,
+    ]);
+  }
+  console.log('### A covered button (must: refused with the cover’s name in under 50 ms)\n');
+  console.log(markdownTable(['server', 'answer', 'names the cover', 'ms', 'clicks that arrived'], rows), '\n');
+}
+
+async function bytes(all) {
+  const rows = [];
+  for (const one of all) {
+    await one.open(`${pages.url}/people?n=500`);
+    const text = await one.observe();
+    const controls = one.controls(text);
+    rows.push([one.name, controls, Buffer.byteLength(text), (Buffer.byteLength(text) / controls).toFixed(0)]);
+  }
+  console.log('### Bytes of a full observation of 500 controls (must: fewer per reported control than each peer)\n');
+  console.log(markdownTable(['server', 'controls reported', 'bytes', 'bytes per control'], rows), '\n');
+}
+
+async function differences() {
+  await device.open(`${pages.url}/people?n=500`);
+  const first = JSON.parse(await device.observe());
+  const same = await device.call('page_observe', { detail: 'changes', since: first.generation });
+  const done = await device.clickAndSee('Edit 3');
+  const small = await device.call('page_observe', { detail: 'changes', since: first.generation });
+  console.log('### What changed, where the caller asks for it\n');
+  console.log(
+    markdownTable(
+      ['', 'bytes'],
+      [
+        ['full observation', Buffer.byteLength(JSON.stringify(first))],
+        ['unchanged page', Buffer.byteLength(same.text)],
+        ['one line of text changed', Buffer.byteLength(small.text)],
+      ],
+    ),
+    done.refused ? 'refused' : '',
+    '\n',
+  );
+}
+
+/** Memory of the device's process, without Chromium, as operations go by. */
+async function memory() {
+  const { pid } = readAddress(deviceDirectory(dataDir));
+  const resident = () => Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))[1]) / 1024;
+  await device.open(`${pages.url}/people?n=500`);
+  const points = [[0, resident()]];
+  const times = [];
+  for (let done = 0; done < operations; ) {
+    await device.renew();
+    for (let i = 0; i < 19 && done < operations; i++, done++) await device.observe();
+    const start = performance.now();
+    await device.clickAndSee('Edit 3');
+    times.push(performance.now() - start);
+    done++;
+    if ((done % Math.ceil(operations / 5 / 20)) / 20 === 0 || done % Math.ceil(operations / 5) < 20)
+      points.push([done, resident()]);
+  }
+  console.log(`### Memory of the device without Chromium over ${operations} operations (must: under 180 MB, flat)\n`);
+  console.log(
+    markdownTable(
+      ['operations', 'resident MB'],
+      points.map(([at, megabytes]) => [at, megabytes.toFixed(0)]),
+    ),
+    '\n',
+  );
+  console.log(
+    `Click and observation over the run: median ${ms(median(times))} ms, 95th percentile ${ms(quantile(times, 0.95))} ms.\n`,
+  );
+}
+
+async function timed(work) {
+  const start = performance.now();
+  await work();
+  return performance.now() - start;
+}
+
+async function sha256(text) {
+  const { createHash } = await import('node:crypto');
+  return createHash('sha256').update(text).digest('hex');
+}
