@@ -15,12 +15,17 @@ const LOOK_EVERY_MS = 10;
 const DRIFT = 8 * 1024 * 1024;
 /** Bytes that a worker takes by starting. */
 const START_BYTES = 24 * 1024 * 1024;
-/** Milliseconds over which the workers' busy time is compared. Short: memory goes on growing meanwhile. */
+/** Milliseconds over which the workers' busy time is compared, twice. Short: memory goes on growing meanwhile. */
 const COMPARE_MS = 15;
+/** Bytes by which the process must have grown further between the two: else what grew has had what it wanted. */
+const STILL_GROWING = 4 * 1024 * 1024;
+/** Milliseconds in which a worker is not suspected for being busy: starting is busy work, and others may grow meanwhile. */
+const YOUNG_MS = 500;
 /** Share of busy time from which a worker can be the one. A worker that is only called often pauses between calls. */
 const BUSY = 0.95;
 
 interface Watched {
+  since: number;
   execution: Pick<Execution, 'memory' | 'busy'>;
   limit: number;
   exceeded: () => void;
@@ -38,7 +43,7 @@ export function watchMemory(
   limitMb: number,
   exceeded: () => void,
 ): () => void {
-  const entry: Watched = { execution, limit: limitMb * 1024 * 1024, exceeded };
+  const entry: Watched = { since: performance.now(), execution, limit: limitMb * 1024 * 1024, exceeded };
   watched.add(entry);
   if (timer) expected += START_BYTES;
   else {
@@ -73,9 +78,15 @@ async function accuse(growth: number): Promise<boolean> {
   // The first look only starts the measure.
   for (const { execution } of all) execution.busy();
   await pause(COMPARE_MS);
+  const between = process.memoryUsage.rss();
+  const first = new Map(all.map((entry) => [entry, entry.execution.busy() ?? 0]));
+  await pause(COMPARE_MS);
+  const growing = process.memoryUsage.rss() - between > STILL_GROWING;
+  const old = performance.now() - YOUNG_MS;
   const suspects = await Promise.all(
     all.map(async (entry) => {
-      const busy = entry.execution.busy() ?? 0;
+      const both = Math.min(first.get(entry) ?? 0, entry.execution.busy() ?? 0);
+      const busy = growing && entry.since < old ? both : 0;
       return { entry, busy, bytes: await Promise.race([entry.execution.memory(), pause(50)]) };
     }),
   );

@@ -164,7 +164,7 @@ describe('the JavaScript of a program', () => {
       'interface A { n: number }\nconst a: A = { n: 4 };\nenum E { X = 2 }\nreturn (a as A).n + E.X;',
     );
     expect(javascript).not.toMatch(/interface|: A\b/);
-    const main = new Function(`return ${javascript?.replace('"use strict";', '')}`)();
+    const main = new Function(`return ${javascript?.replace('"use strict";', '').trim()}`)();
     expect(await main()).toBe(6);
   });
 
