@@ -38,4 +38,69 @@ export const deviceCodes = {
     next: 'Run `jev-host device tabs` to see which tabs and grants there are.',
     retry: 'safe',
   },
+  BROWSER_BUSY: {
+    says: 'Another run holds the tab.',
+    next: 'Wait until it ends; a lease of a dead process lasts a minute. Nothing was sent.',
+    retry: 'safe',
+  },
+  LEASE_REQUIRED: {
+    says: 'The call needs the lease of the tab.',
+    next: 'Take the tab with browser_task_acquire first. Nothing was sent.',
+    retry: 'useless',
+  },
+  LEASE_EXPIRED: {
+    says: 'The lease of the tab has ended.',
+    next: 'Take the tab again, look at the page, then decide again. Nothing was sent.',
+    retry: 'useless',
+  },
+  CONTROL_DENIED: {
+    says: 'The owner of the device lets this tab be looked at, not worked.',
+    next: 'Ask the owner for permission to act. Nothing was sent.',
+    retry: 'useless',
+  },
+  VALUE_NOT_ACCEPTED: {
+    says: 'The field does not take this value; it keeps what it had.',
+    next: 'Send a value in the field’s own form, such as 2026-12-24 for a date.',
+    retry: 'useless',
+  },
+  NOTHING_TO_SCROLL: {
+    says: 'Nothing on the page scrolls further in that direction.',
+    next: 'Look at the page again. Nothing was sent.',
+    retry: 'useless',
+  },
+  PAGE_UNRESPONSIVE: {
+    says: 'The page does not answer.',
+    next: 'Look again in a moment, or open an address; the tab is then brought back.',
+    retry: 'safe',
+  },
+  PAGE_CRASHED: {
+    says: 'The page has crashed.',
+    next: 'Open an address; the tab is then brought back.',
+    retry: 'useless',
+  },
+  TAB_CLOSED: {
+    says: 'The tab is not there any more.',
+    next: 'List the targets again.',
+    retry: 'useless',
+  },
+  DEVICE_BROWSER_LOST: {
+    says: 'The browser ended; the device starts another one.',
+    next: 'List the targets again, and read what became of the last operation.',
+    retry: 'unsafe',
+  },
+  SCREENSHOT_TOO_LARGE: {
+    says: 'The picture does not fit into a reply, even made smaller.',
+    next: 'Ask for a smaller max_side, or for jpeg.',
+    retry: 'useless',
+  },
+  TOO_MANY_GRANTS: {
+    says: 'Fifty permissions are in force on this device.',
+    next: 'Take some back with `jev-host device revoke`.',
+    retry: 'useless',
+  },
+  DEVICE_FAILURE: {
+    says: 'The device failed in a way it has no name for.',
+    next: 'Read the page and the operation’s record before acting again.',
+    retry: 'unsafe',
+  },
 } as const satisfies Record<string, CodeEntry>;

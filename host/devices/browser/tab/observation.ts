@@ -73,7 +73,7 @@ async function observePage(tab: Tab, loading: boolean): Promise<Observation> {
   const notices = tab.notices.take();
   if (loading || tab.activity.navigating) notices.push({ kind: 'LOADING', text: 'The page is still loading.' });
   for (const failure of tab.activity.failed.splice(0)) notices.push({ kind: 'REQUEST_FAILED', text: failure });
-  return {
+  return withinBytes({
     protocol_version: 1,
     generation: tab.nextGeneration(observed),
     url: cut(view.url, URL_CHARS),
@@ -94,7 +94,28 @@ async function observePage(tab: Tab, loading: boolean): Promise<Observation> {
       can_go_forward: history.currentIndex < history.entries.length - 1,
     },
     ...(notices.length > 0 ? { notices } : {}),
-  };
+  });
+}
+
+/** Bytes of one observation: the host keeps no evidence that is larger. */
+const MAX_BYTES = 240_000;
+
+/** Gives up the least needed first: options beyond the chosen ones, then the end of the text. */
+function withinBytes(observation: Observation): Observation {
+  let fitting = observation;
+  for (let room = TEXT; room > 500 && Buffer.byteLength(JSON.stringify(fitting)) > MAX_BYTES; room /= 2) {
+    fitting = {
+      ...fitting,
+      text: cut(fitting.text, room),
+      elements: fitting.elements.map((element) =>
+        element.options && element.options.length > 20
+          ? { ...element, options: element.options.slice(0, 20), options_truncated: true }
+          : element,
+      ),
+      truncated: { ...fitting.truncated, text: true },
+    };
+  }
+  return fitting;
 }
 
 const observeExpression = (frame: Frame, elements: number) =>
