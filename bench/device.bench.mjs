@@ -18,8 +18,8 @@ import { markdownTable, median, quantile } from './report.mjs';
 
 const chromium = process.env.JEV_HOST_CHROMIUM ?? '/usr/bin/chromium';
 const sizes = [50, 500, 3000];
-const rounds = Number(process.env.JEV_BENCH_ROUNDS ?? 9);
-const operations = Number(process.env.JEV_BENCH_OPERATIONS ?? 1500);
+const rounds = Number(process.env.JEV_BENCH_ROUNDS ?? 5);
+const operations = Number(process.env.JEV_BENCH_OPERATIONS ?? 600);
 const ms = (value) => (value === undefined ? '–' : value < 10 ? value.toFixed(1) : String(Math.round(value)));
 
 const pages = await servePages();
