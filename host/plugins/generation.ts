@@ -122,7 +122,8 @@ export class Generation {
       this.#lasting = this.#open();
       return this.#lasting;
     }
-    const idle = this.#idle.pop();
+    // The one that has waited longest: the latest is still making its next sandbox ready.
+    const idle = this.#idle.shift();
     const slot = idle?.alive ? idle : await this.#open();
     this.#keepSpare();
     return slot;
