@@ -103,6 +103,8 @@ export class Broker {
       throw new Error('The host could not serve the call.');
     } finally {
       this.#inFlight -= 1;
+      // What hangs after its calls were answered hangs in its own code.
+      if (this.#inFlight === 0) this.#current = 'run';
       const { pluginId, runId } = this.run;
       this.#deps.called?.({
         pluginId,

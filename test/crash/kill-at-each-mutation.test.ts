@@ -2,7 +2,7 @@
  * Pulls the plug: the host is killed after the checkpoint of a mutation and before it hears the device's answer, for every
  * mutation of the demo's task in turn, and started again on the same data.
  */
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -30,6 +30,19 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 /** A device of its own behind a proxy, and a host that reaches it as any operator's host would: by a connector. */
 async function setUp(name: string): Promise<Bench> {
   const ends: (() => Promise<unknown>)[] = [];
+  const end = async () => {
+    for (const one of ends.splice(0).reverse()) await one();
+  };
+  try {
+    return await startAll(name, ends, end);
+  } catch (error) {
+    // A bench that did not stand up must not leave its browser behind.
+    await end();
+    throw error;
+  }
+}
+
+async function startAll(name: string, ends: (() => Promise<unknown>)[], end: () => Promise<void>): Promise<Bench> {
   const home = join(folder, name);
   const deviceDirectory = join(home, 'device');
   const shop = await startShop();
@@ -49,9 +62,7 @@ async function setUp(name: string): Promise<Bench> {
     '0',
   ]);
   ends.push(() => device.stop());
-  const { connectorKey } = JSON.parse(readFileSync(join(deviceDirectory, 'browser-device', 'keys.json'), 'utf8'));
-  const keyFile = join(home, 'connector.key');
-  writeFileSync(keyFile, connectorKey, { mode: 0o600 });
+  const keyFile = join(deviceDirectory, 'browser-device', 'connector.key');
   const proxy = await holdingProxy(device.url);
   ends.push(() => proxy.close());
   const stack = await startStack({
@@ -76,9 +87,7 @@ async function setUp(name: string): Promise<Bench> {
     proxy,
     stack,
     deviceDirectory,
-    async end() {
-      for (const end of ends.reverse()) await end();
-    },
+    end,
   };
 }
 
