@@ -6,6 +6,8 @@ export default defineConfig({
     // Examples are packages of their own: they are built and tested as a third party would (test/packages).
     exclude: ['**/node_modules/**', 'docs/examples/{form-filler,word-count}/**'],
     globalSetup: ['test/global-setup.ts'],
+    // A shared machine may stall for seconds. A test that needed its second try is marked so in the report.
+    retry: process.env.CI ? 1 : 0,
     testTimeout: 30_000,
     hookTimeout: 60_000,
     // Two cores, and many tests start browsers or processes of their own.
