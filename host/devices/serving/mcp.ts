@@ -3,8 +3,7 @@
  * 2026-07-28 and the 2025 ones that begin with `initialize`.
  *
  * Tools are all that a device offers: no streams, no sessions, no requests to the client. Every answer is one JSON body,
- * and a call costs little more than parsing it, which is why this is not the SDK's handler (docs/browser-device.md has the
- * measured difference).
+ * and a call costs little more than parsing it, which is why this is not the SDK’s handler.
  */
 import { type Incoming, json, NOT_JSON, type Outgoing } from './http.ts';
 

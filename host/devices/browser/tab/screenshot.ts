@@ -1,8 +1,8 @@
 /**
  * A picture of what is in view, bound to an observation, with sensitive fields painted out before it is taken.
  *
- * Threat: a picture shows what an observation hides. The fields are covered inside the page's own drawing, in a layer of
- * the browser that the page cannot reach; where a field cannot be placed, no picture is taken.
+ * Threat: a picture shows what an observation hides. The fields are hidden in the page for the moment of the picture, which
+ * a page that watches its own styles can notice; where a field cannot be hidden, no picture is taken.
  */
 import { MAX_REPLY_CHARS, type Screenshot } from '../../../../sdk/devices/remote-browser-contract.ts';
 import { assertReady } from '../acting/target.ts';
