@@ -79,7 +79,7 @@ export class ToolCalls {
         return { access: { state: granted ? 'granted' : 'pending' } };
       }
       case 'operation_status':
-        return { ...this.#deps.operations.status((args as ToolArguments<'operation_status'>).operation_id) };
+        return { ...(await this.#deps.operations.status((args as ToolArguments<'operation_status'>).operation_id)) };
       case 'page_observe':
         return this.#observe(args as ToolArguments<'page_observe'>, signal);
       case 'page_screenshot':
@@ -238,8 +238,8 @@ function assertWanted(signal?: AbortSignal): void {
   if (signal?.aborted) throw new Refusal('CANCELLED');
 }
 
-function replayed(operations: Operations, id: string): Record<string, unknown> {
-  return { replayed: true, operation: operations.status(id) };
+async function replayed(operations: Operations, id: string): Promise<Record<string, unknown>> {
+  return { replayed: true, operation: await operations.status(id) };
 }
 
 function invalidInput(issue: v.BaseIssue<unknown> | undefined): Refusal {

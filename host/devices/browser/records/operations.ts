@@ -31,8 +31,8 @@ export class Operations {
   readonly #byTime: Table<null>;
   readonly #now: () => number;
   readonly #run: string;
-  /** Operations of this process that have not ended. */
-  readonly #open = new Map<string, OperationRecord>();
+  /** Operations of this process that have not ended, each with its last write. */
+  readonly #open = new Map<string, { record: OperationRecord; written: Promise<unknown> }>();
 
   /** @param run names this process. */
   constructor(store: Store, run: string, now: () => number) {
@@ -51,22 +51,33 @@ export class Operations {
     const key = id.toLowerCase();
     if (this.#open.has(key) || this.#records.get([key])) return undefined;
     const record: OperationRecord = { operation, state: 'accepted', acceptedAt: this.#now(), run: this.#run };
-    this.#open.set(key, record);
-    const written = this.#write(key, record, true);
+    const open: { record: OperationRecord; written: Promise<unknown> } = {
+      record,
+      written: this.#write(key, record, true),
+    };
+    this.#open.set(key, open);
+    const write = (change: Partial<OperationRecord>) => {
+      const next = { ...open.record, ...change };
+      open.record = next;
+      // One after the other, so that an older state never comes to lie over a newer one.
+      open.written = open.written.catch(() => {}).then(() => this.#write(key, next));
+      return open.written;
+    };
     // Who waits for "dispatched" hears of a failure; an operation that never gets there needs no record.
-    written.catch(() => {});
+    const accepted = open.written;
+    accepted.catch(() => {});
     return {
       dispatched: async () => {
-        record.state = 'dispatched';
-        await written;
-        await this.#write(key, record);
+        await accepted;
+        await write({ state: 'dispatched' });
       },
-      end: async (state, error, cause) => {
-        record.state = state;
-        record.settledAt = this.#now();
-        if (error !== undefined) record.error = error;
-        if (cause !== undefined) record.cause = cause;
-        await this.#write(key, record);
+      end: async (state, code, cause) => {
+        await write({
+          state,
+          settledAt: this.#now(),
+          ...(code === undefined ? {} : { error: code }),
+          ...(cause === undefined ? {} : { cause }),
+        });
         this.#open.delete(key);
       },
     };
@@ -84,13 +95,15 @@ export class Operations {
     this.#write(id.toLowerCase(), record, true).catch(() => {});
   }
 
-  status(id: string): OperationStatus {
+  /** What is on disk of an operation. A state that is still being written is waited for: what is said here outlives a kill. */
+  async status(id: string): Promise<OperationStatus> {
     const key = id.toLowerCase();
-    const record = this.#open.get(key) ?? this.#records.get([key]);
+    await this.#open.get(key)?.written.catch(() => {});
+    const record = this.#records.get([key]);
     if (!record || this.#now() - record.acceptedAt > KEPT_MS) return { operation_id: id, state: 'not_found' };
     return {
       operation_id: id,
-      state: this.#open.has(key) || record.run === this.#run ? record.state : afterKill(record.state),
+      state: record.run === this.#run ? record.state : afterKill(record.state),
       operation: record.operation,
       accepted_at: record.acceptedAt,
       ...(record.settledAt === undefined ? {} : { settled_at: record.settledAt }),
