@@ -12,6 +12,7 @@ import { type AgentJevAccess, jevAllowed } from './access.ts';
 import { validateAnswer } from './answer-validation.ts';
 import type { JevConfig } from './config.ts';
 import { type ConnectionSources, connect } from './connection.ts';
+import { Deadline, type EndSignal } from './deadline.ts';
 import { type DecisionLog, decisionsOf } from './decisions.ts';
 import { sendToProvider } from './provider-request.ts';
 import { createQueue } from './queue.ts';
@@ -58,7 +59,7 @@ interface Running {
   requestId: string;
   model: string;
   authorized: (() => boolean) | undefined;
-  signal: AbortSignal;
+  signal: EndSignal;
   startedAt: number;
   began: number;
   /** When the request left, by the clock that never goes back. */
@@ -99,16 +100,15 @@ export function createJevService(deps: JevServiceDeps): JevEvaluationService {
       if (model === undefined) refuse('JEV_INVALID_CONFIG', { problem: 'model is missing' });
       if (valid.requestId !== undefined) entry = ledger.begin(caller, valid.requestId);
 
-      const deadline = new AbortController();
+      const deadline = new Deadline();
       timer = setTimeout(() => deadline.abort(new HostError('JEV_DEADLINE_EXCEEDED')), config.timeoutMs);
       onAbort = () => deadline.abort(new HostError('JEV_CANCELLED'));
       options.signal?.addEventListener('abort', onAbort, { once: true });
 
       const requestId = valid.requestId ?? deps.ids();
-      const { signal } = deadline;
       const { authorized } = options;
-      const base = { config, caller, request: valid, requestId, model, authorized, signal, startedAt, began };
-      const slot = queue.enter(config, signal);
+      const base = { config, caller, request: valid, requestId, model, authorized, signal: deadline, startedAt, began };
+      const slot = queue.enter(config, deadline);
       leave = typeof slot === 'function' ? slot : await slot;
       run = base;
       const result = await send(run);
@@ -231,7 +231,7 @@ export function createJevService(deps: JevServiceDeps): JevEvaluationService {
 }
 
 /** A credential on a dead network drive must not outlast the deadline. */
-function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+function orAborted<T>(work: Promise<T>, signal: EndSignal): Promise<T> {
   if (signal.aborted) return Promise.reject(signal.reason);
   return new Promise((resolve, reject) => {
     const onAbort = (): void => reject(signal.reason);
