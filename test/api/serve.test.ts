@@ -218,10 +218,11 @@ describe('jev-host backup and restore', () => {
     expect(JSON.parse(restored.stdout).kept).toMatch(/^store\.mdb\.replaced-/);
 
     const again = await serve();
-    const sessions = await fetch(`${again.url}/api/v1/agents/assistant/sessions`, {
+    const response = await fetch(`${again.url}/api/v1/agents/assistant/sessions`, {
       headers: { authorization: `Bearer ${KEY}` },
-    }).then((response) => response.json());
-    const ids = sessions.sessions.map((one: { sessionId: string }) => one.sessionId);
+    });
+    const { sessions } = (await response.json()) as { sessions: { sessionId: string }[] };
+    const ids = sessions.map(({ sessionId }) => sessionId);
     expect(ids).toContain('before');
     expect(ids).not.toContain('after');
     expect(await openSession(again.url, 'before')).toEqual(before);
