@@ -29,7 +29,7 @@ import { deviceRoutes } from './routes/device.ts';
 import { eventRoutes } from './routes/events.ts';
 import { evidenceRoutes } from './routes/evidence.ts';
 import { healthRoutes, OPEN_ROUTES } from './routes/health.ts';
-import { JEV_BODY_BYTES, jevRoutes } from './routes/jev.ts';
+import { jevRoutes } from './routes/jev.ts';
 import { messageRoutes } from './routes/messages.ts';
 import { metadataRoutes, publicUrl, RESOURCE_METADATA } from './routes/resource-metadata.ts';
 import { sessionRoutes } from './routes/sessions.ts';
@@ -160,7 +160,7 @@ export function createApi(options: ApiOptions): Api {
   );
   healthRoutes(app, options, counter);
   metadataRoutes(app, options.config);
-  jevRoutes(app, options, JEV_BODY_BYTES);
+  jevRoutes(app, options);
   sessionRoutes(app, options, sessions, tickets);
   taskRoutes(app, options, sessions);
   toolRoutes(app, options, sessions);

@@ -100,6 +100,8 @@ export interface Log {
 export interface ApiDeps {
   access: Access;
   jev: JevService;
+  /** Whether evaluations may carry images now; absent: they may not. */
+  jevImages?(): boolean;
   usage: UsageReader;
   tasks: TaskService;
   receipts?: TaskReceipts;

@@ -3,6 +3,7 @@ import { request as httpRequest } from 'node:http';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { Pool } from 'undici';
 import { afterEach, describe, expect, it } from 'vitest';
 import { LOCAL_OWNER } from '../../core/authorization/authorization.ts';
@@ -190,6 +191,29 @@ describe('evaluation over HTTP', () => {
       body: { error: { code: 'JEV_RATE_LIMITED', status: 429, retryAfter: '7', resetAt: 'soon' } },
     });
     expect(limited.headers.get('retry-after')).toBe('7');
+  });
+
+  it('takes a body as large as images need only while images are on, whether its length is told or not', async () => {
+    let images = false;
+    fixture = await apiFixture({}, { jevImages: () => images });
+    const text = JSON.stringify({ ...body, assets: { shot: { data_base64: 'A'.repeat(3_000_000) } } });
+    const chunks = () => Readable.toWeb(Readable.from([text.slice(0, 2_000_000), text.slice(2_000_000)]));
+    const post = async (sent: unknown) => {
+      const response = await fetch(fixture.url + EVALUATE, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${KEYS.writer}`, 'content-type': 'application/json' },
+        body: sent as string,
+        duplex: 'half',
+      } as RequestInit);
+      return { status: response.status, body: await response.json() };
+    };
+    for (const sent of [text, chunks()])
+      expect(await post(sent)).toMatchObject({ status: 413, body: { error: { code: 'JEV_INVALID_REQUEST' } } });
+    expect(fixture.evaluations).toEqual([]);
+    images = true;
+    for (const sent of [text, chunks()]) expect(await post(sent)).toMatchObject({ status: 200 });
+    expect(fixture.evaluations.map(({ request }) => Object.keys(request.assets ?? {}))).toEqual([['shot'], ['shot']]);
+    expect(await post('x'.repeat(25 * 1024 * 1024))).toMatchObject({ status: 413 });
   });
 
   it('aborts the evaluation when the client goes away', async () => {
