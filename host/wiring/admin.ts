@@ -1,7 +1,7 @@
 /** What an operator reads across all principals. */
 import type { DependencyContainer } from 'tsyringe';
 import { createAuditLog } from '../../core/receipts/audit-log.ts';
-import { verifyAudit } from '../../core/receipts/audit-verification.ts';
+import { verifyAuditInTurns } from '../../core/receipts/audit-verification.ts';
 import { createReceipts, type Receipts } from '../../core/receipts/receipts.ts';
 import { type TaskRecord, type TaskRevision, taskTables } from '../../core/receipts/task-record.ts';
 import type { Store } from '../../core/store/store.ts';
@@ -34,7 +34,7 @@ export function adminReads(from: DependencyContainer): Admin {
       const task = tasks.get([taskId]);
       return task && { task: snapshot(task), receipts: views(receipts, taskId) };
     },
-    verifyAudit: async (head) => verifyAudit(store, head),
+    verifyAudit: (head) => verifyAuditInTurns(store, head),
     audit: async (range) => [...audit.entries(range)],
     async backup(directory) {
       try {
