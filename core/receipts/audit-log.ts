@@ -22,10 +22,9 @@ export interface AuditHead {
   hash: string;
 }
 
-/** Where the chain begins after older entries were pruned. */
+/** Where the chain begins after older entries were pruned: the last one that went. An entry of the chain says the same. */
 export interface AuditAnchor extends AuditHead {
   prunedAt: number;
-  signature?: string;
 }
 
 export interface AuditLog {

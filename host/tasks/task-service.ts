@@ -136,7 +136,8 @@ export function createRoom(deps: TaskServiceDeps): Room {
 
 /** Events of the caller's own conversation; a caller whose access ended hears nothing more. */
 async function* follow(room: Room, caller: Caller, afterId: number, signal: AbortSignal): AsyncIterable<TaskEvent> {
-  let last = afterId;
+  // A number that was never given comes from before a restore. Hearing something twice loses nothing; skipping would.
+  let last = afterId > room.events.lastId(caller.conversationId) ? 0 : afterId;
   while (!signal.aborted) {
     if (!room.authorization.may(caller, 'read')) return;
     const batch = room.events.after(caller.conversationId, last, EVENT_BATCH);

@@ -4,6 +4,7 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
+import { Pool } from 'undici';
 import { afterEach, describe, expect, it } from 'vitest';
 import { LOCAL_OWNER } from '../../core/authorization/authorization.ts';
 import { apiFixture, type Fixture, KEYS, SPAWN, sha256 } from './fixture.ts';
@@ -422,6 +423,7 @@ describe('what an operator reads', () => {
     receipts: async () => undefined,
     verifyAudit: async (head?: object) => ({ whole: true, head: head ?? null }),
     audit: async () => [],
+    backup: async () => {},
     plugins: () => [{ id: 'browser-use' }],
     approvePlugin: async (id: string) => ({ id }),
     enablePlugin: async (id: string) => ({ id }),
@@ -459,6 +461,36 @@ describe('what an operator reads', () => {
       );
       expect(status).toBe(200);
     } finally {
+      rmSync(directory, { recursive: true, force: true });
+    }
+  });
+
+  it('copies the store for nobody but the local owner, whatever key asks', async () => {
+    const asked: string[] = [];
+    fixture = await apiFixture(
+      { keys: [{ id: 'root', sha256: sha256('root'), agents: '*', access: 'admin' }] },
+      { admin: { ...admin, backup: async (to) => void asked.push(to) }, owner: () => ({ principal: LOCAL_OWNER }) },
+    );
+    const body = { directory: '/somewhere' };
+    expect(await fixture.http('POST', `${path}/backup`, { key: 'root', body })).toMatchObject({ status: 403 });
+    const directory = mkdtempSync(join(tmpdir(), 'owner-'));
+    const pool = new Pool('http://localhost', { socketPath: join(directory, 'host.sock') });
+    try {
+      await fixture.api.listenOn(join(directory, 'host.sock'), 'owner');
+      const ask = async (given: object, headers: Record<string, string> = {}) => {
+        const options = { method: 'POST', path: `${path}/backup`, body: JSON.stringify(given) } as const;
+        const reply = await pool.request({ ...options, headers: { 'content-type': 'application/json', ...headers } });
+        await reply.body.dump();
+        return reply.statusCode;
+      };
+      expect(await ask(body, { authorization: 'Bearer root' })).toBe(403);
+      for (const given of [{ directory: 'relative' }, { directory: '/a\0b' }, { directory: 1 }, {}])
+        expect(await ask(given)).toBe(400);
+      expect(asked).toEqual([]);
+      expect(await ask(body)).toBe(200);
+      expect(asked).toEqual(['/somewhere']);
+    } finally {
+      await pool.close();
       rmSync(directory, { recursive: true, force: true });
     }
   });
