@@ -43,6 +43,8 @@ export interface TaskRecord {
   };
   report?: NonNullable<TaskSnapshot['browserReport']>;
   progress?: NonNullable<TaskSnapshot['latestProgress']>;
+  /** Lists what was dropped while a run was at work; belongs to the line with which that run ends. */
+  notSent?: string;
   question?: PendingQuestion;
   cancellation?: NonNullable<TaskSnapshot['cancellation']>;
   replacedByTaskId?: string;

@@ -70,11 +70,11 @@ function interrupted(room: Room, current: TaskRecord): TaskChange {
   const code = cancelled ? 'TASK_CANCELLED' : 'BROWSER_EXECUTION_INTERRUPTED';
   const failure = failureOf(code, undefined, now);
   const next = cancelled ? { ...current, state: 'cancelled' as const } : step(current, 'interruptedByRestart');
-  const { activeAttemptId: _, ...kept } = next;
+  const { activeAttemptId: _, notSent, ...kept } = next;
   const dropped = withoutQueue(room, current, unstarted(room, current));
   const text = cancelled
-    ? 'Cancelled: nothing more is sent.'
-    : withDropped(`Unknown: ${failure.message}`, dropped.text);
+    ? withDropped('Cancelled: nothing more is sent.', notSent)
+    : withDropped(`Unknown: ${failure.message}`, dropped.text ?? notSent);
   const record: TaskRecord = {
     ...kept,
     queue: [],

@@ -7,6 +7,7 @@ import { Readable } from 'node:stream';
 import { Pool } from 'undici';
 import { afterEach, describe, expect, it } from 'vitest';
 import { LOCAL_OWNER } from '../../core/authorization/authorization.ts';
+import { HostError } from '../../sdk/contract/errors.ts';
 import { apiFixture, type Fixture, KEYS, SPAWN, sha256 } from './fixture.ts';
 
 let fixture: Fixture;
@@ -315,6 +316,26 @@ describe('tasks over HTTP', () => {
       'control',
       'cancel',
     ]);
+    // A person's cancellation is not the agent's: a hand-off does not stand in its way.
+    expect(fixture.tasks.calls.find(({ method }) => method === 'cancel')?.args).toMatchObject({ by: 'user' });
+  });
+
+  it.each([
+    ['COMMAND_QUEUE_FULL', 429],
+    ['REVISION_CONFLICT', 409],
+    ['STATE_CONFLICT', 409],
+    ['IDEMPOTENCY_CONFLICT', 409],
+    ['NOTHING_TO_RESUME', 409],
+    ['AUTOMATION_SESSION_CLOSED', 410],
+    ['INVALID_INPUT', 400],
+  ] as const)('answer a command that is refused as %s with %i and the code', async (code, status) => {
+    fixture = await apiFixture();
+    const id = await spawn();
+    fixture.tasks.control = () => Promise.reject(new HostError(code, {}));
+    const command = { id: UUID, action: 'revise', expectedRevision: 1, text: 'Next' };
+    expect(
+      await fixture.http('POST', `${SESSION}/tasks/${id}/control`, { key: KEYS.writer, body: command }),
+    ).toMatchObject({ status, body: { error: code } });
   });
 
   it('refuses a control command that is not one, before it reaches the task', async () => {
