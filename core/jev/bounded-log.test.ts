@@ -165,8 +165,7 @@ describe('the decision ledger', () => {
         chosen: 'e7',
         probability: 0.61,
         confidence: 0.6,
-        second: 'e0',
-        secondProbability: 0.01,
+        probabilities: Object.values(probabilities),
       },
       { question: 'sure', type: 'noul', options: 2, probability: 0.9 },
     ]);

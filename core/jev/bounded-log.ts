@@ -11,6 +11,9 @@ const MAX_CHUNK = 64;
 /** Records that may wait for the disk. When it stalls, further ones are counted and dropped. */
 export const MAX_WAITING = 4096;
 
+/** Milliseconds for which records gather before they are written. */
+const GATHER_MS = 50;
+
 export interface LogRecord {
   /** Milliseconds since the epoch. */
   startedAt: number;
@@ -65,6 +68,8 @@ export function createBoundedLog<T extends LogRecord>(options: BoundedLogOptions
 
   let waiting: { id: string; scope: string; record: T }[] = [];
   let writing: Promise<void> | undefined;
+  let begin = (): void => {};
+  let timer: NodeJS.Timeout | undefined;
   let dropped = 0;
 
   function load(): void {
@@ -106,24 +111,22 @@ export function createBoundedLog<T extends LogRecord>(options: BoundedLogOptions
 
   async function write(): Promise<void> {
     while (waiting.length > 0) {
-      const batch = waiting;
+      // More than is kept at all would only be pruned again.
+      const batch = waiting.slice(-options.max);
       waiting = [];
       try {
-        for (const row of chunksOf(batch, Math.min(MAX_CHUNK, options.max))) {
-          const [first] = row;
-          if (!first) continue;
-          const key: Key = [first.record.startedAt, first.id];
-          const changes = [
-            table.put(
-              key,
-              row.map(({ scope, record }) => ({ scope, record })),
-            ),
-          ];
-          const entries = row.map(entryOf);
-          rows.push({ key, entries });
-          counted(entries, 1);
-          await options.store.commit([...prune(), ...changes]);
-        }
+        const changes = chunksOf(batch, Math.min(MAX_CHUNK, options.max)).flatMap((chunk) => {
+          const [first] = chunk;
+          if (!first) return [];
+          const row = { key: [first.record.startedAt, first.id], entries: chunk.map(entryOf) };
+          rows.push(row);
+          counted(row.entries, 1);
+          return table.put(
+            row.key,
+            chunk.map(({ scope, record }) => ({ scope, record })),
+          );
+        });
+        await options.store.commit([...prune(), ...changes]);
       } catch (error) {
         dropped += batch.length;
         // What was counted is not there: what is there counts.
@@ -134,9 +137,16 @@ export function createBoundedLog<T extends LogRecord>(options: BoundedLogOptions
     writing = undefined;
   }
 
-  const start = (): Promise<void> => {
-    // A turn later, so that evaluations that end together share one transaction.
-    writing ??= new Promise<void>((resolve) => setImmediate(resolve)).then(write);
+  /** @param now false: with whatever else comes in the next moments, so that a busy moment is one transaction. */
+  const start = (now: boolean): Promise<void> => {
+    writing ??= new Promise<void>((resolve) => {
+      begin = resolve;
+      timer = setTimeout(resolve, GATHER_MS);
+    }).then(write);
+    if (now) {
+      clearTimeout(timer);
+      begin();
+    }
     return writing;
   };
 
@@ -153,10 +163,10 @@ export function createBoundedLog<T extends LogRecord>(options: BoundedLogOptions
         return;
       }
       waiting.push({ id, scope, record });
-      start();
+      start(false);
     },
     async list(scope, { limit, offset }) {
-      if (waiting.length > 0 || writing) await start();
+      if (waiting.length > 0 || writing) await start(true);
       const found = rows.flatMap((row) =>
         row.entries.flatMap((entry, at) => (entry.scope === scope ? [{ row, at, startedAt: entry.startedAt }] : [])),
       );
@@ -168,7 +178,7 @@ export function createBoundedLog<T extends LogRecord>(options: BoundedLogOptions
       return { records, total: totals.get(scope) ?? 0 };
     },
     async flush() {
-      if (waiting.length > 0 || writing) await start();
+      if (waiting.length > 0 || writing) await start(true);
     },
   };
 }

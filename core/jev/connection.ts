@@ -3,6 +3,7 @@ import { HostError, isHostError } from '../../sdk/contract/errors.ts';
 import type { CredentialReference } from '../credentials/reference.ts';
 import type { CredentialResolver } from '../credentials/resolver.ts';
 import { type JevConfig, TYPESAFE_KEY_NAME } from './config.ts';
+import { type EndSignal, standardSignal } from './deadline.ts';
 import { type Endpoint, evaluationEndpoint, TYPESAFE_BASE } from './endpoint.ts';
 import { resolveIdentity } from './identity-group.ts';
 
@@ -24,20 +25,34 @@ export interface ConnectionSources {
  * @throws JEV_AUTHENTICATION_FAILED when the credential is missing or cannot be read; JEV_INVALID_CONFIG when the upstream
  *   identity is incomplete.
  */
-export async function connect(config: JevConfig, sources: ConnectionSources, signal: AbortSignal): Promise<Connection> {
+export async function connect(config: JevConfig, sources: ConnectionSources, signal: EndSignal): Promise<Connection> {
   if (config.provider === 'upstream' && config.baseUrl === undefined) {
     const settings = await sources.claudeSettings?.();
     const identity = guarded(() => resolveIdentity(settings, sources.env));
     sources.credentials.learn?.(identity.credential);
     return { endpoint: evaluationEndpoint('upstream', identity.baseUrl), credential: identity.credential };
   }
-  const endpoint = evaluationEndpoint(config.provider, config.baseUrl ?? TYPESAFE_BASE);
+  const endpoint = endpointOf(config);
   const reference = explicitReference(config) ?? (await impliedReference(config, sources));
   try {
-    return { endpoint, credential: await sources.credentials.resolve(reference, { signal }) };
+    // Only a command can be stopped; the others are read.
+    const options = 'command' in reference ? { signal: standardSignal(signal) } : {};
+    return { endpoint, credential: await sources.credentials.resolve(reference, options) };
   } catch (error) {
     throw asAuthenticationFailure(error);
   }
+}
+
+const endpoints = new WeakMap<JevConfig, Endpoint>();
+
+/** A section of the configuration is never changed, only replaced, so its address is taken apart once. */
+function endpointOf(config: JevConfig): Endpoint {
+  let endpoint = endpoints.get(config);
+  if (!endpoint) {
+    endpoint = evaluationEndpoint(config.provider, config.baseUrl ?? TYPESAFE_BASE);
+    endpoints.set(config, endpoint);
+  }
+  return endpoint;
 }
 
 /** The order of DECISIONS 4, once a key file or variable is named it is the only source. */

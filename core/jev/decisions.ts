@@ -25,9 +25,8 @@ export interface Decision {
   /** Of the chosen option; the score of a score; the noul of a noul. */
   probability?: number;
   confidence?: number;
-  /** The next most probable option. */
-  second?: string;
-  secondProbability?: number;
+  /** Of every option or level, in the order in which they were asked. */
+  probabilities?: number[];
 }
 
 export interface DecisionRecord {
@@ -49,8 +48,7 @@ export type StoredDecision = [
   chosen: string | null,
   probability: number | null,
   confidence: number | null,
-  second?: string,
-  secondProbability?: number,
+  probabilities?: number[],
 ];
 export type StoredDecisions = Omit<DecisionRecord, 'decisions'> & { decisions: StoredDecision[] };
 
@@ -97,7 +95,7 @@ function told({ records, total }: Page<StoredDecisions>): Page<DecisionRecord> {
 }
 
 function tell(stored: StoredDecision): Decision {
-  const [question, type, options, chosen, probability, confidence, second, secondProbability] = stored;
+  const [question, type, options, chosen, probability, confidence, probabilities] = stored;
   return {
     question,
     type,
@@ -105,8 +103,7 @@ function tell(stored: StoredDecision): Decision {
     ...(chosen === null ? {} : { chosen }),
     ...(probability === null ? {} : { probability }),
     ...(confidence === null ? {} : { confidence }),
-    ...(second === undefined ? {} : { second }),
-    ...(secondProbability === undefined ? {} : { secondProbability }),
+    ...(probabilities === undefined ? {} : { probabilities }),
   };
 }
 
@@ -127,7 +124,15 @@ function decisionOf(question: QuestionPlan, answer: JevAnswer): StoredDecision {
     case 'noul':
       return [id, 'noul', 2, null, answer.noul, null];
     case 'score':
-      return [id, 'score', question.type === 'score' ? question.levels : 0, null, answer.score, answer.confidence];
+      return [
+        id,
+        'score',
+        question.type === 'score' ? question.levels : 0,
+        null,
+        answer.score,
+        answer.confidence,
+        Object.values(answer.probabilities),
+      ];
     case 'box':
       return [id, 'box', 0, null, null, answer.confidence ?? null];
     case 'choice':
@@ -135,27 +140,14 @@ function decisionOf(question: QuestionPlan, answer: JevAnswer): StoredDecision {
   }
   const { choice, probabilities, confidence } = answer;
   const options = question.type === 'choice' ? question.options : [];
-  let second = -1;
-  let secondProbability = -1;
-  for (let at = 0; at < options.length; at++) {
-    const option = options[at] ?? '';
-    const value = probabilities[option] ?? 0;
-    if (value > secondProbability && option !== choice) {
-      second = at;
-      secondProbability = value;
-    }
-  }
-  const chosen = cut(choice);
-  if (second < 0) return [id, 'choice', options.length, chosen, probabilities[choice] ?? 0, confidence];
   return [
     id,
     'choice',
     options.length,
-    chosen,
+    cut(choice),
     probabilities[choice] ?? 0,
     confidence,
-    cut(options[second] ?? ''),
-    secondProbability,
+    options.map((option) => probabilities[option] ?? 0),
   ];
 }
 

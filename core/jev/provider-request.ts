@@ -9,6 +9,7 @@ import type { Dispatcher } from 'undici';
 import { HostError } from '../../sdk/contract/errors.ts';
 import { invalidResponse } from './answer-validation.ts';
 import type { Connection } from './connection.ts';
+import type { EndSignal } from './deadline.ts';
 import type { JevProvider } from './endpoint.ts';
 import { MAX_ERROR_BYTES, providerFailure, type ResponseHeaders } from './provider-errors.ts';
 
@@ -22,7 +23,7 @@ export interface ProviderRequest {
   body: string;
   /** Adds the header that opens the images preview. */
   images: boolean;
-  signal: AbortSignal;
+  signal: EndSignal;
 }
 
 /**

@@ -1,5 +1,6 @@
 /** A bounded number of evaluations at a time, a bounded number waiting, first come first served. */
 import { refuse } from '../../sdk/contract/errors.ts';
+import type { EndSignal } from './deadline.ts';
 
 export interface QueueLimits {
   maxConcurrentRequests: number;
@@ -12,7 +13,7 @@ export interface EvaluationQueue {
    * @returns gives the slot back; to be called exactly once.
    * @throws JEV_QUEUE_FULL at once when too many wait; the signal's reason when it aborts while waiting.
    */
-  enter(limits: QueueLimits, signal: AbortSignal): Promise<() => void> | (() => void);
+  enter(limits: QueueLimits, signal: EndSignal): Promise<() => void> | (() => void);
   readonly active: number;
   readonly waiting: number;
 }

@@ -1,13 +1,11 @@
 /** The body of a provider request, put together from JSON texts that were made once, when the request was checked. */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { JevProvider } from './endpoint.ts';
 import type { ValidRequest } from './request-validation.ts';
 
 /** The id that leaves the host: it names the request without telling who asked or what the caller calls it. */
 export function wireRequestId(principalId: string, agentId: string, requestId: string): string {
-  return createHash('sha256')
-    .update(JSON.stringify([principalId, agentId, requestId]))
-    .digest('hex');
+  return hash('sha256', JSON.stringify([principalId, agentId, requestId]));
 }
 
 export function wireBody(provider: JevProvider, model: string, wireId: string, request: ValidRequest): string {

@@ -40,13 +40,17 @@ export function versionOf(bytes: Buffer): number {
 
 /** @throws STORE_DAMAGED when the bytes are not what was written; STORE_NEWER when a later host wrote them. */
 export function decodeRecord<T>(bytes: Buffer, table: TableDefinition<T>): { value: T; version: number } {
-  if (bytes.length < HEADER_BYTES || bytes[0] !== FORMAT) refuse('STORE_DAMAGED', { table: table.name });
-  if (checksum(bytes) !== bytes.readUInt32BE(CHECKSUM_AT)) refuse('STORE_DAMAGED', { table: table.name });
+  if (!isWhole(bytes)) refuse('STORE_DAMAGED', { table: table.name });
   const schema = bytes.readUInt16BE(SCHEMA_AT);
   if (schema > table.version) refuse('STORE_NEWER', { table: table.name, found: schema, known: table.version });
   const stored: unknown = JSON.parse(bytes.toString('utf8', HEADER_BYTES));
   const value = schema < table.version && table.migrate ? table.migrate(stored, schema) : (stored as T);
   return { value, version: versionOf(bytes) };
+}
+
+/** Whether the bytes are what was written. */
+export function isWhole(bytes: Buffer): boolean {
+  return bytes.length >= HEADER_BYTES && bytes[0] === FORMAT && checksum(bytes) === bytes.readUInt32BE(CHECKSUM_AT);
 }
 
 function checksum(bytes: Buffer): number {

@@ -15,19 +15,20 @@ export function surfaceOf(url: string): Surface {
 export function hostErrorOf(error: unknown, surface: Surface, limit: number): HostError | undefined {
   if (error instanceof HostError) {
     // A body that is not JSON is the evaluation service's to name.
-    if (surface === 'jev' && (error.code === 'INVALID_INPUT' || error.code === 'BODY_TOO_LARGE'))
-      return new HostError('JEV_INVALID_REQUEST', error.details);
+    if (surface === 'jev' && error.code === 'INVALID_INPUT') return new HostError('JEV_INVALID_REQUEST', error.details);
+    if (surface === 'jev' && error.code === 'BODY_TOO_LARGE') return bodyOverLimit(error.details.limit);
     return error;
   }
   const { code, statusCode } = error as FastifyError;
   if (code === 'FST_ERR_CTP_BODY_TOO_LARGE')
-    return surface === 'jev'
-      ? new HostError('JEV_INVALID_REQUEST', { problem: `the body is larger than ${limit} bytes` })
-      : new HostError('BODY_TOO_LARGE', { limit });
+    return surface === 'jev' ? bodyOverLimit(limit) : new HostError('BODY_TOO_LARGE', { limit });
   if (statusCode !== undefined && statusCode >= 400 && statusCode < 500)
     return new HostError('INVALID_INPUT', { problem: 'the request cannot be read' });
   return undefined;
 }
+
+const bodyOverLimit = (limit: unknown) =>
+  new HostError('JEV_INVALID_REQUEST', { problem: `the body is larger than ${limit} bytes` });
 
 /** Sends the refusal. Nothing is sent to a client that went away. */
 export function sendRefusal(
@@ -37,7 +38,8 @@ export function sendRefusal(
   deps: Pick<ApiDeps, 'log' | 'uuid'> & { challenge(host: string | undefined): string },
 ): void {
   const surface = surfaceOf(request.url);
-  const tooLarge = (error as FastifyError).code === 'FST_ERR_CTP_BODY_TOO_LARGE';
+  const { code } = error as FastifyError;
+  const tooLarge = code === 'FST_ERR_CTP_BODY_TOO_LARGE' || code === 'BODY_TOO_LARGE';
   let known = hostErrorOf(error, surface, request.routeOptions.bodyLimit ?? 0);
   if (!known) {
     const reference = deps.uuid();

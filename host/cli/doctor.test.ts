@@ -1,13 +1,16 @@
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import * as v from 'valibot';
 import { afterAll, describe, expect, it } from 'vitest';
 import { storeLogin } from '../../core/credentials/stored-login.ts';
 import { openLmdbStore } from '../../core/store/lmdb-store.ts';
 import { jevHost } from '../../test/cli.ts';
-import type { Finding } from './doctor/check.ts';
+import { HostConfig } from '../config/schema.ts';
+import type { Finding, Patient } from './doctor/check.ts';
+import { machineChecks } from './doctor/machine-checks.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'doctor-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -45,6 +48,25 @@ function key(mode = 0o600): string {
   writeFileSync(path, 'secret-value\n');
   chmodSync(path, mode);
   return path;
+}
+
+/** What one check says of a machine that is well but for what is given. */
+async function found(id: string, more: Partial<Patient>): Promise<Finding | undefined> {
+  const patient: Patient = {
+    config: v.parse(HostConfig, { agents: [{ id: 'assistant' }], gateway: { api: { port: 0 } } }),
+    configFile: 'host.json',
+    dataDir: place(),
+    env: {},
+    now: Date.now,
+    nodeVersion: process.versions.node,
+    freeBytes: async () => 2 ** 40,
+    ...more,
+  };
+  for (const check of machineChecks) {
+    const finding = (await check(patient)).find((one) => one.id === id);
+    if (finding) return finding;
+  }
+  return undefined;
 }
 
 describe('jev-host doctor', () => {
@@ -127,6 +149,41 @@ describe('jev-host doctor', () => {
     const broken = place();
     writeFileSync(join(broken, 'store.mdb'), 'this is no store');
     expect((await examine({}, {}, broken)).of('data.store')).toMatch(/^fail: STORE_/);
+  });
+
+  it('finds records of the store that are damaged, wherever they stand', async () => {
+    const dataDir = place();
+    const store = await openLmdbStore({ directory: dataDir });
+    const table = store.table<{ text: string }>({ name: 'some', version: 1 });
+    await store.commit(['a', 'b', 'c'].map((key) => table.put([key], { text: `the record of ${key}` })));
+    await store.close();
+    const file = join(dataDir, 'store.mdb');
+    writeFileSync(file, readFileSync(file, 'latin1').replaceAll('the record of b', 'the record of X'), 'latin1');
+    expect((await examine({}, {}, dataDir)).of('data.store')).toMatch(/^fail: 1 of the store’s \d+ records is damaged/);
+  });
+
+  it.each([
+    [200 * 2 ** 30, 'ok'],
+    [500 * 2 ** 20, 'warn'],
+    [100 * 2 ** 20, 'fail'],
+    [0, 'fail'],
+  ])('of a disk with %i bytes free says: %s', async (free, verdict) => {
+    expect(await found('data.disk', { freeBytes: async () => free })).toMatchObject({ verdict });
+  });
+
+  it.each([
+    ['18.20.0', 'fail'],
+    ['20.18.3', 'fail'],
+    ['20.19.0', 'ok'],
+    ['24.1.0', 'ok'],
+  ])('of Node %s says: %s', async (nodeVersion, verdict) => {
+    expect(await found('node', { nodeVersion })).toMatchObject({ verdict });
+  });
+
+  it('finds a clock that was never set, and a disk that says nothing', async () => {
+    expect(await found('clock', { now: () => 0 })).toMatchObject({ verdict: 'fail' });
+    const silent = () => Promise.reject(Object.assign(new Error(), { code: 'EIO' }));
+    expect(await found('data.disk', { freeBytes: silent })).toMatchObject({ verdict: 'warn' });
   });
 
   it('finds a data directory that is open to others or cannot be made', async () => {

@@ -1,4 +1,5 @@
 /** `jev-host doctor`: looks at everything that a host needs, without a paid request and without changing anything. */
+import { statfs } from 'node:fs/promises';
 import { readConfig } from '../config/config-file.ts';
 import { InvalidConfig } from '../config/problems.ts';
 import type { HostConfig } from '../config/schema.ts';
@@ -76,6 +77,10 @@ async function examine(configFile: string, dataDir: string | undefined, env: Nod
     env,
     now: Date.now,
     nodeVersion: process.versions.node,
+    async freeBytes(directory: string) {
+      const { bavail, bsize } = await statfs(directory);
+      return bavail * bsize;
+    },
   };
   const findings = [ok('config', `${configFile} is valid.`)];
   for (const check of CHECKS) findings.push(...(await check(patient)));

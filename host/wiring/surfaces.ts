@@ -49,6 +49,7 @@ export function registerSurfaces(container: DependencyContainer): void {
         return principal && { principal };
       },
       jev: from.resolve(JEV),
+      jevImages: () => config.current.gateway.jev?.images.enabled === true,
       usage: from.resolve(USAGE),
       tasks: from.resolve(TASKS),
       receipts: from.resolve(TASKS),

@@ -1,5 +1,6 @@
 /** `/api/v1/jev`: evaluation and usage (wire-contracts 5.3). Evaluation is a paid action, so it needs write access. */
-import type { FastifyInstance } from 'fastify';
+import { type Readable, Transform } from 'node:stream';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import * as v from 'valibot';
 import { HostError, refuse } from '../../../sdk/contract/errors.ts';
 import type { JevRequest } from '../../../sdk/contract/jev.ts';
@@ -14,8 +15,18 @@ export const JEV_IMAGE_BODY_BYTES = 24 * 1024 * 1024;
 
 const NAMES = new Set(['agentId', 'state', 'questions', 'assets', 'requestId']);
 
-export function jevRoutes(app: FastifyInstance, deps: ApiDeps, bodyLimit: number): void {
-  app.post('/api/v1/jev/evaluate', { bodyLimit }, async (request) => {
+export function jevRoutes(app: FastifyInstance, deps: ApiDeps): void {
+  // The route takes what images may need; what a request may have follows the configuration of the moment.
+  const route = {
+    bodyLimit: JEV_IMAGE_BODY_BYTES,
+    async preParsing(request: FastifyRequest, _reply: unknown, payload: Readable): Promise<Readable> {
+      if (deps.jevImages?.() === true) return payload;
+      if (Number(request.headers['content-length'] ?? 0) > JEV_BODY_BYTES)
+        refuse('BODY_TOO_LARGE', { limit: JEV_BODY_BYTES });
+      return payload.pipe(atMost(JEV_BODY_BYTES));
+    },
+  };
+  app.post('/api/v1/jev/evaluate', route, async (request) => {
     const body = request.body;
     if (body === null || typeof body !== 'object' || Array.isArray(body))
       return refuse('JEV_INVALID_REQUEST', { problem: 'the body must be a JSON object' });
@@ -44,6 +55,18 @@ export function jevRoutes(app: FastifyInstance, deps: ApiDeps, bodyLimit: number
     if (!page.success) throw new HostError('INVALID_PAGE');
     reply.header('cache-control', 'no-store');
     return deps.usage.list({ agentId, limit: page.output.limit, offset: page.output.offset });
+  });
+}
+
+/** Ends a body that came without its length as soon as it is over the limit. */
+function atMost(limit: number): Transform {
+  let received = 0;
+  return new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      received += chunk.length;
+      if (received > limit) done(new HostError('BODY_TOO_LARGE', { limit }));
+      else done(null, chunk);
+    },
   });
 }
 

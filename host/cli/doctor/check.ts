@@ -20,6 +20,8 @@ export interface Patient {
   env: NodeJS.ProcessEnv;
   now(): number;
   nodeVersion: string;
+  /** Bytes that this user may still write on the disk of the directory. */
+  freeBytes(directory: string): Promise<number>;
 }
 
 export type Check = (patient: Patient) => Promise<Finding[]> | Finding[];

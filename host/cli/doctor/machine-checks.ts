@@ -2,7 +2,7 @@
 
 import { randomUUID } from 'node:crypto';
 import { constants, existsSync } from 'node:fs';
-import { access, readdir, rm, stat, statfs, writeFile } from 'node:fs/promises';
+import { access, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { openLmdbStore } from '../../../core/store/lmdb-store.ts';
@@ -57,11 +57,10 @@ const dataDirectoryCheck: Check = async ({ dataDir }) => {
   }
 };
 
-const disk: Check = async ({ dataDir }) => {
+const disk: Check = async ({ dataDir, freeBytes }) => {
   const id = 'data.disk';
   try {
-    const { bavail, bsize } = await statfs(await nearestParent(dataDir));
-    const free = bavail * bsize;
+    const free = await freeBytes(await nearestParent(dataDir));
     const says = `${Math.floor(free / MEBIBYTE)} MiB are free for the data directory.`;
     const next = 'Free disk space or move the data directory. When the disk is full, tasks stop acting.';
     if (free < DISK_FAIL_BYTES) return [fail(id, says, next)];
@@ -78,10 +77,11 @@ const store: Check = async ({ dataDir }) => {
   if (!existsSync(join(dataDir, 'store.mdb'))) return [skip(id, 'There is no store yet; the first start makes it.')];
   try {
     const opened = await openLmdbStore({ directory: dataDir, readOnly: true });
-    const { damaged } = opened.health();
+    const { records, damaged } = opened.verify();
     await opened.close();
-    if (damaged.length === 0) return [ok(id, 'The store can be opened.')];
-    return [fail(id, `The store has ${damaged.length} damaged records.`, codes.STORE_DAMAGED.next)];
+    if (damaged === 0) return [ok(id, `The store can be opened, and its ${records} records are whole.`)];
+    const says = `${damaged} of the store’s ${records} records ${damaged === 1 ? 'is' : 'are'} damaged.`;
+    return [fail(id, says, codes.STORE_DAMAGED.next)];
   } catch (error) {
     if (!isHostError(error)) throw error;
     return [fail(id, `${error.code}: ${describeCode(error.code, error.details)}`, error.next)];
