@@ -65,14 +65,28 @@ function readLocalFile(path: string): string {
 export function createFileReader(): (path: string) => Promise<string> {
   const local = new Map<string, boolean>();
   const throughThreads = createFreshReads(readCredentialFile);
+  const readNow = oncePerTurn(readLocalFile);
   return async (path) => {
     const known = local.get(path);
-    if (known === true) return readLocalFile(path);
+    if (known === true) return readNow(path);
     const text = await throughThreads(path);
     if (known === undefined) {
       if (local.size >= MAX_PATHS) local.clear();
       local.set(path, await isLocal(path));
     }
+    return text;
+  };
+}
+
+/** What is asked for again before this turn of the event loop ends gets the same: nothing else of this process ran between. */
+function oncePerTurn(read: (path: string) => string): (path: string) => string {
+  const seen = new Map<string, string>();
+  return (path) => {
+    const known = seen.get(path);
+    if (known !== undefined) return known;
+    const text = read(path);
+    if (seen.size === 0) setImmediate(() => seen.clear());
+    seen.set(path, text);
     return text;
   };
 }

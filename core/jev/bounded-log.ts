@@ -111,24 +111,22 @@ export function createBoundedLog<T extends LogRecord>(options: BoundedLogOptions
 
   async function write(): Promise<void> {
     while (waiting.length > 0) {
-      const batch = waiting;
+      // More than is kept at all would only be pruned again.
+      const batch = waiting.slice(-options.max);
       waiting = [];
       try {
-        for (const row of chunksOf(batch, Math.min(MAX_CHUNK, options.max))) {
-          const [first] = row;
-          if (!first) continue;
-          const key: Key = [first.record.startedAt, first.id];
-          const changes = [
-            table.put(
-              key,
-              row.map(({ scope, record }) => ({ scope, record })),
-            ),
-          ];
-          const entries = row.map(entryOf);
-          rows.push({ key, entries });
-          counted(entries, 1);
-          await options.store.commit([...prune(), ...changes]);
-        }
+        const changes = chunksOf(batch, Math.min(MAX_CHUNK, options.max)).flatMap((chunk) => {
+          const [first] = chunk;
+          if (!first) return [];
+          const row = { key: [first.record.startedAt, first.id], entries: chunk.map(entryOf) };
+          rows.push(row);
+          counted(row.entries, 1);
+          return table.put(
+            row.key,
+            chunk.map(({ scope, record }) => ({ scope, record })),
+          );
+        });
+        await options.store.commit([...prune(), ...changes]);
       } catch (error) {
         dropped += batch.length;
         // What was counted is not there: what is there counts.

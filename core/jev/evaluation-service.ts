@@ -10,14 +10,14 @@ import { HostError, isHostError, refuse } from '../../sdk/contract/errors.ts';
 import type { JevRequest, JevResult } from '../../sdk/contract/jev.ts';
 import { type AgentJevAccess, jevAllowed } from './access.ts';
 import { validateAnswer } from './answer-validation.ts';
-import type { JevConfig } from './config.ts';
+import { type JevConfig, questionsAllowed } from './config.ts';
 import { type ConnectionSources, connect } from './connection.ts';
 import { Deadline, type EndSignal } from './deadline.ts';
 import { type DecisionLog, decisionsOf } from './decisions.ts';
 import { sendToProvider } from './provider-request.ts';
 import { createQueue } from './queue.ts';
 import { createRequestLedger, type LedgerEntry } from './request-ledger.ts';
-import { type ValidRequest, validateRequest } from './request-validation.ts';
+import { type QuestionPlan, validateRequest } from './request-validation.ts';
 import type { EvaluateOptions, JevCaller, JevService } from './service.ts';
 import { hashPrincipal, type UsageLog, type UsageRecord } from './usage.ts';
 import { wireBody, wireRequestId } from './wire-request.ts';
@@ -55,7 +55,12 @@ export interface JevEvaluationService extends JevService {
 interface Running {
   config: JevConfig;
   caller: JevCaller;
-  request: ValidRequest;
+  /** What the answer is held against. */
+  plan: readonly QuestionPlan[];
+  images: boolean;
+  /** The texts of state and questions stand here alone, so that a waiting request holds them once. */
+  body: string;
+  wireId: string;
   requestId: string;
   model: string;
   authorized: (() => boolean) | undefined;
@@ -92,7 +97,9 @@ export function createJevService(deps: JevServiceDeps): JevEvaluationService {
       const config = deps.config();
       if (config?.enabled !== true) refuse('JEV_DISABLED');
       checkAccess({ caller, authorized: options.authorized });
-      const valid = validateRequest(request, config);
+      const { maxInputBytes, images } = config;
+      const maxQuestions = questionsAllowed(config, caller.consumer === 'program');
+      const valid = validateRequest(request, { maxInputBytes, maxQuestions, images });
       if (config.provider === 'upstream' && valid.needsImages) {
         refuse('JEV_INVALID_REQUEST', { problem: 'images are for the typesafe provider' });
       }
@@ -107,7 +114,21 @@ export function createJevService(deps: JevServiceDeps): JevEvaluationService {
 
       const requestId = valid.requestId ?? deps.ids();
       const { authorized } = options;
-      const base = { config, caller, request: valid, requestId, model, authorized, signal: deadline, startedAt, began };
+      const wireId = wireRequestId(caller.principalId, caller.agentId, requestId);
+      const base: Running = {
+        config,
+        caller,
+        plan: valid.plan,
+        images: valid.needsImages,
+        body: wireBody(config.provider, model, wireId, valid),
+        wireId,
+        requestId,
+        model,
+        authorized,
+        signal: deadline,
+        startedAt,
+        began,
+      };
       const slot = queue.enter(config, deadline);
       leave = typeof slot === 'function' ? slot : await slot;
       run = base;
@@ -129,21 +150,20 @@ export function createJevService(deps: JevServiceDeps): JevEvaluationService {
   }
 
   async function send(run: Running): Promise<JevResult> {
-    const { config, request, caller, requestId, model, signal } = run;
+    const { config, plan, images, body, wireId, requestId, model, signal } = run;
     checkAccess(run);
     const connection = await orAborted(connect(config, deps.sources, signal), signal);
     checkAccess(run);
-    const wireId = wireRequestId(caller.principalId, caller.agentId, requestId);
     run.sentAt = deps.clock.elapsed();
-    const body = await sendToProvider(deps.dispatcher, {
+    const answer = await sendToProvider(deps.dispatcher, {
       provider: config.provider,
       connection,
       wireRequestId: wireId,
-      body: wireBody(config.provider, model, wireId, request),
-      images: request.needsImages,
+      body,
+      images,
       signal,
     });
-    const valid = validateAnswer(body, { plan: request.plan, requestedModel: model, wireRequestId: wireId });
+    const valid = validateAnswer(answer, { plan, requestedModel: model, wireRequestId: wireId });
     // A deadline or a cancellation that came while the answer was being read still counts.
     if (signal.aborted) throw signal.reason;
     checkAccess(run);
@@ -167,7 +187,7 @@ export function createJevService(deps: JevServiceDeps): JevEvaluationService {
       consumer: caller.consumer,
       model: result.model,
       startedAt: run.startedAt,
-      decisions: decisionsOf(run.request.plan, result.answers),
+      decisions: decisionsOf(run.plan, result.answers),
     });
   }
 
@@ -200,21 +220,22 @@ export function createJevService(deps: JevServiceDeps): JevEvaluationService {
   function measured(run: Running): Omit<UsageRecord, 'outcome'> {
     const { caller, config } = run;
     const now = deps.clock.elapsed();
-    return {
+    const record: Omit<UsageRecord, 'outcome'> = {
       requestId: run.requestId,
       principalId: hashPrincipal(caller.principalId),
       agentId: caller.agentId,
-      ...(caller.sessionId === undefined ? {} : { sessionId: caller.sessionId }),
-      ...(caller.taskId === undefined ? {} : { taskId: caller.taskId }),
-      ...(caller.pluginId === undefined ? {} : { pluginId: caller.pluginId }),
       consumer: caller.consumer,
       provider: config.provider,
       requestedModel: run.model,
       startedAt: run.startedAt,
       elapsedMs: round(now - run.began),
-      ...(run.sentAt === undefined ? {} : { providerMs: round(now - run.sentAt) }),
-      questions: run.request.plan.length,
+      questions: run.plan.length,
     };
+    if (caller.sessionId !== undefined) record.sessionId = caller.sessionId;
+    if (caller.taskId !== undefined) record.taskId = caller.taskId;
+    if (caller.pluginId !== undefined) record.pluginId = caller.pluginId;
+    if (run.sentAt !== undefined) record.providerMs = round(now - run.sentAt);
+    return record;
   }
 
   return {

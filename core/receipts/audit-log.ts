@@ -10,6 +10,11 @@ import { type AuditEntry, type AuditNote, GENESIS, sealEntry } from './audit-ent
 
 /** Notes that one transaction moves into the chain. */
 const BATCH = 256;
+/**
+ * Milliseconds that notes wait for others before they are moved. They are on disk already; moving each by itself would make
+ * every change wait for the flush of somebody else's note.
+ */
+const GATHER_MS = 25;
 
 export const auditTables = {
   chain: { name: 'audit', version: 1 },
@@ -22,16 +27,15 @@ export interface AuditHead {
   hash: string;
 }
 
-/** Where the chain begins after older entries were pruned. */
+/** Where the chain begins after older entries were pruned: the last one that went. An entry of the chain says the same. */
 export interface AuditAnchor extends AuditHead {
   prunedAt: number;
-  signature?: string;
 }
 
 export interface AuditLog {
   /** A change to commit together with what it tells of. */
   note(note: AuditNote): Change;
-  /** Call after a commit that held notes; returns at once. */
+  /** Call after a commit that held notes; returns at once. They are in the chain a moment later. */
   kick(): void;
   head(): AuditHead;
   entries(range: { fromSeq?: number; limit?: number; reverse?: boolean }): IterableIterator<AuditEntry>;
@@ -45,7 +49,7 @@ export function createAuditLog(store: Store): AuditLog {
   const anchor = store.table<AuditAnchor>(auditTables.anchor);
   let order = nextOrder();
   let moving: Promise<void> | undefined;
-  let again = false;
+  let gathering: NodeJS.Timeout | undefined;
 
   /** Notes are ordered by a counter that goes on where the last process stopped. */
   function nextOrder(): number {
@@ -73,19 +77,17 @@ export function createAuditLog(store: Store): AuditLog {
   }
 
   function start(): Promise<void> {
+    clearTimeout(gathering);
+    gathering = undefined;
     moving ??= move().finally(() => {
       moving = undefined;
-      if (!again) return;
-      again = false;
-      kick();
     });
     return moving;
   }
 
   function kick(): void {
-    if (moving) again = true;
     // A store that cannot be written keeps the notes in the outbox; the next change or start moves them.
-    else start().catch(() => {});
+    gathering ??= setTimeout(() => start().catch(() => {}), GATHER_MS).unref();
   }
 
   return {

@@ -127,7 +127,9 @@ export function createReceipts({ store, audit, clock }: ReceiptsDeps): Receipts 
         const settled = { ...mutation, outcome, settledAt: clock.now() };
         known.set(mutation.operationId, settled);
         // A note that is lost leaves the mutation open, which is the careful reading.
-        tracked(store.commit([mutationTable.put([...keyOf(receipt), mutation.sequence], settled)])).catch(() => {});
+        const change = mutationTable.put([...keyOf(receipt), mutation.sequence], settled);
+        // After the reply was handed on: the controller waits for that, and for this nobody.
+        tracked(afterThis().then(() => store.commit([change]))).catch(() => {});
       },
       async close() {
         closed = true;
@@ -164,5 +166,7 @@ export function createReceipts({ store, audit, clock }: ReceiptsDeps): Receipts 
     ],
   };
 }
+
+const afterThis = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 const idsOf = ({ taskId, requestId }: RunReceipt) => ({ taskId, requestId });

@@ -43,6 +43,8 @@ export interface TaskRecord {
   };
   report?: NonNullable<TaskSnapshot['browserReport']>;
   progress?: NonNullable<TaskSnapshot['latestProgress']>;
+  /** Lists what was dropped while a run was at work; belongs to the line with which that run ends. */
+  notSent?: string;
   question?: PendingQuestion;
   cancellation?: NonNullable<TaskSnapshot['cancellation']>;
   replacedByTaskId?: string;
@@ -115,6 +117,8 @@ export const taskTables = {
   byConversation: { name: 'tasks-by-conversation', version: 1 },
   /** Tasks that wait for a run or have one. */
   unfinished: { name: 'tasks-unfinished', version: 1 },
+  /** Tasks of which something may have been done unseen. */
+  uncertain: { name: 'tasks-uncertain', version: 1 },
   /** Finished tasks in the order in which they finished. */
   finished: { name: 'tasks-finished', version: 1 },
   /** The last task of each target. */

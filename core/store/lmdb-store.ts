@@ -16,23 +16,15 @@ import { decodeKey, encodeKey } from './key-encoding.ts';
 import { boundsOf } from './range.ts';
 import { decodeRecord, encodeRecord, encodeValue, isWhole, versionOf } from './record-encoding.ts';
 import type { Change, Condition, Key, RangeOptions, Row, Store, Table, TableDefinition } from './store.ts';
-import { mayBeStore } from './store-file.ts';
+import { copyInto, mayBeStore, STORE_FILE } from './store-file.ts';
+import { openStoreMeta, STORE_META_KEY } from './store-meta.ts';
 
-/** Layout of the whole store. A store with a greater number was written by a later host. */
-export const STORE_FORMAT = 1;
 /** Row versions of one opening of the store; the opening's number is the upper part. */
 const VERSIONS_PER_OPENING = 2 ** 32;
 
 /** Rows that a range takes from LMDB at once: few at first, since most callers want one, then more. */
 const FIRST_PIECE = 32;
 const LARGEST_PIECE = 1024;
-
-interface StoreMeta {
-  format: number;
-  openings: number;
-  /** The newest schema version written to each table. */
-  schemas: Record<string, number>;
-}
 
 export interface StoreHealth {
   /** False after a damaged record was met: nothing is written on the strength of a store that has lost something. */
@@ -81,7 +73,7 @@ async function prepare(directory: string, exclusive: boolean, readOnly: boolean)
 }
 
 function openRoot(directory: string, readOnly: boolean): RootDatabase<Buffer, Buffer> {
-  const path = join(directory, 'store.mdb');
+  const path = join(directory, STORE_FILE);
   if (!mayBeStore(path)) refuse('STORE_DAMAGED', { directory });
   const root = open<Buffer, Buffer>({
     path,
@@ -102,7 +94,7 @@ function openRoot(directory: string, readOnly: boolean): RootDatabase<Buffer, Bu
 }
 
 function createStore(root: RootDatabase<Buffer, Buffer>, lock: Exclusive | undefined, readOnly: boolean): LmdbStore {
-  const meta = openMeta(root, readOnly);
+  const meta = openStoreMeta(root, readOnly);
   const pending = new Map<string, Promise<unknown>>();
   const damaged: StoreHealth['damaged'] = [];
   let version = meta.current().openings * VERSIONS_PER_OPENING;
@@ -222,7 +214,7 @@ function createStore(root: RootDatabase<Buffer, Buffer>, lock: Exclusive | undef
       const writeAll = () => {
         for (const { key, record } of writes)
           settled.push(record ? root.put(key, record(++version)) : root.remove(key));
-        if (schemas) settled.push(root.put(META_KEY, schemas.bytes));
+        if (schemas) settled.push(root.put(STORE_META_KEY, schemas.bytes));
       };
       const batch = writes.length > 1 || schemas ? root.batch(writeAll) : writeAll();
       for (const one of settled) one.then(undefined, ignoreCommitError);
@@ -239,10 +231,7 @@ function createStore(root: RootDatabase<Buffer, Buffer>, lock: Exclusive | undef
     table,
     commit,
     async backup(directory) {
-      mkdirSync(directory, { recursive: true, mode: 0o700 });
-      const path = join(directory, 'store.mdb');
-      await root.backup(path, true);
-      chmodSync(path, 0o600);
+      await copyInto(directory, (path) => root.backup(path, true));
     },
     async close() {
       closing = true;
@@ -276,43 +265,4 @@ function lmdbRange(options: RangeOptions) {
   return options.reverse
     ? { start: end, end: start, reverse: true, exclusiveStart: true, inclusiveEnd: true, ...limit }
     : { start, end, ...limit };
-}
-
-const META_TABLE = { name: 'meta', version: 1 };
-/** A name that no table has, because it is empty. */
-const META_KEY = encodeKey(['', 'store']);
-
-function openMeta(root: RootDatabase<Buffer, Buffer>, readOnly: boolean) {
-  const stored = root.getBinary(META_KEY);
-  const found: StoreMeta = stored
-    ? decodeRecord<StoreMeta>(stored, META_TABLE).value
-    : { format: STORE_FORMAT, openings: 0, schemas: {} };
-  if (found.format > STORE_FORMAT) refuse('STORE_NEWER', { found: found.format, known: STORE_FORMAT });
-  let meta = { ...found, openings: found.openings + 1 };
-  let onDisk = meta.schemas;
-  const record = () => encodeRecord(encodeValue(meta), META_TABLE.version, meta.openings);
-  if (!readOnly) root.putSync(META_KEY, record());
-
-  return {
-    current: () => meta,
-    /** Refuses a table whose records a later host wrote, and an older one that nobody knows how to read. */
-    admit<T>({ name, version, migrate }: TableDefinition<T>) {
-      const written = meta.schemas[name] ?? version;
-      if (written > version) refuse('STORE_NEWER', { table: name, found: written, known: version });
-      if (written < version && !migrate) refuse('STORE_OLDER', { table: name, found: written, known: version });
-      if (meta.schemas[name] === version) return;
-      meta = { ...meta, schemas: { ...meta.schemas, [name]: version } };
-    },
-    /** Versions of tables that are not on disk yet; they go with the next write. */
-    unsaved(): { bytes: Buffer; saved(): void } | undefined {
-      const { schemas } = meta;
-      if (schemas === onDisk) return undefined;
-      return {
-        bytes: record(),
-        saved: () => {
-          onDisk = schemas;
-        },
-      };
-    },
-  };
 }

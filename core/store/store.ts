@@ -60,7 +60,7 @@ export interface Store {
    * @throws STORE_WRITE_FAILED when the disk refused; nothing may be sent on the strength of it.
    */
   commit(changes: readonly Change[], conditions?: readonly Condition[]): Promise<boolean>;
-  /** A consistent copy while the store is in use. */
+  /** A consistent copy while the store is in use. @throws BACKUP_EXISTS when the directory holds a store already. */
   backup(directory: string): Promise<void>;
   close(): Promise<void>;
 }

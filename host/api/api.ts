@@ -92,6 +92,7 @@ export function createApi(options: ApiOptions): Api {
 
   app.decorateRequest('sender', undefined);
   app.decorateRequest('gone');
+  app.decorateRequest('fromOwner', false);
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('application/json', { parseAs: 'string' }, async (_request: unknown, text: string) =>
     text === '' ? undefined : parseJsonBody(text),
@@ -118,11 +119,11 @@ export function createApi(options: ApiOptions): Api {
     const open =
       url !== undefined && (OPEN_ROUTES.has(url) || url === CONSOLE_ROUTE || url.startsWith('/.well-known/'));
     const { authorization } = request.headers;
+    request.fromOwner = isOwner && authorization === undefined;
     if (!open || authorization !== undefined)
-      request.sender =
-        isOwner && authorization === undefined
-          ? ownerOf(request.headers['jev-host-key'])
-          : senderOf(authorization, access, tickets);
+      request.sender = request.fromOwner
+        ? ownerOf(request.headers['jev-host-key'])
+        : senderOf(authorization, access, tickets);
     const keyId = request.sender?.principal.keyId;
     if (keyId !== undefined && url !== undefined) {
       limits.take(keyId);

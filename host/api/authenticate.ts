@@ -17,6 +17,8 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Set before any handler of a route that needs a key. */
     sender: Sender | undefined;
+    /** Came by the local owner's socket and shows no key. */
+    fromOwner: boolean;
     /** Aborts when the client went away or the host stops. */
     gone: AbortSignal;
   }

@@ -67,6 +67,8 @@ export interface Admin {
   receipts(taskId: string): Promise<object | undefined>;
   verifyAudit(head?: { seq: number; hash: string }): Promise<object>;
   audit(page: { fromSeq: number; limit: number }): Promise<readonly object[]>;
+  /** Copies the store into a directory of this machine. @throws BACKUP_EXISTS, BACKUP_FAILED. */
+  backup(directory: string): Promise<void>;
   plugins(): readonly object[];
   approvePlugin(pluginId: string): Promise<object>;
   enablePlugin(pluginId: string): Promise<object>;

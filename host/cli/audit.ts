@@ -30,6 +30,11 @@ export const command: Command = {
     const verdict = await verdictOf(options, head);
     if (options.json) print(io, JSON.stringify(verdict));
     else {
+      const { anchor } = verdict;
+      if (anchor) {
+        const on = new Date(anchor.prunedAt).toISOString();
+        print(io, `Begins at entry ${anchor.seq + 1}; what lay before was pruned on ${on}, as the chain itself says.`);
+      }
       for (const problem of verdict.problems) print(io, problem.says);
       print(
         io,

@@ -18,6 +18,8 @@ const ORDER = [
   'task',
   'receipts',
   'audit',
+  'backup',
+  'restore',
   'drill',
   'replay',
   'exec',

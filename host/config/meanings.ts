@@ -17,7 +17,7 @@ export const MEANINGS: Readonly<Record<string, string>> = {
   'gateway.jev.maxConcurrentRequests': 'Evaluations at the same time.',
   'gateway.jev.maxQueueSize': 'Evaluations that may wait; more are refused.',
   'gateway.jev.maxInputBytes': 'Bytes of UTF-8 JSON of one request, images not counted.',
-  'gateway.jev.maxQuestions': 'Questions of one request.',
+  'gateway.jev.maxQuestions': 'Questions of one request, for everyone. Absent: 64, and 128 for programs.',
   'gateway.jev.images': 'Image input and Box questions (preview).',
   'gateway.jev.images.enabled': 'Switches image input on.',
   'gateway.jev.images.model': 'Model for requests with an image or a Box question.',

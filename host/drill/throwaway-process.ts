@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import type { Answer, Order } from './throwaway-host.ts';
 
 /** Milliseconds that a start or an answer may take. */
-const PATIENCE_MS = 20_000;
+const PATIENCE_MS = 60_000;
 
 export interface ThrowawayProcess {
   /** @throws an error with the refusal's code, or `GONE` when the process died before it answered. */

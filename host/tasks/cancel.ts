@@ -2,7 +2,7 @@
 import type { TaskRecord } from '../../core/receipts/task-record.ts';
 import { refuse } from '../../sdk/contract/errors.ts';
 import type { Caller, TaskSnapshot } from '../../sdk/contract/task.ts';
-import { unstarted, withDropped, withoutQueue } from './command-queue.ts';
+import { forItsEnd, unstarted, withDropped, withoutQueue } from './command-queue.ts';
 import type { Room } from './deps.ts';
 import type { Dispatcher } from './dispatcher.ts';
 import { refuseUnderHandoff } from './handoff.ts';
@@ -46,7 +46,7 @@ function cancelled(room: Room, current: TaskRecord, by: 'user' | 'agent', replac
   const text = withDropped('Cancelled: nothing more is sent.', dropped.text);
   return {
     record: {
-      ...kept,
+      ...(ended ? kept : forItsEnd(kept, dropped.text)),
       queue: [],
       cancellation: { requestedBy: by, requestedAt: now },
       ...(ended ? { outcome: 'cancelled' as const } : {}),

@@ -62,6 +62,10 @@ export function withoutQueue(
   };
 }
 
+/** The run that is still at work ends with a line of its own, which must not hide what was dropped before it. */
+export const forItsEnd = (task: TaskRecord, dropped: string | undefined): TaskRecord =>
+  dropped === undefined ? task : { ...task, notSent: dropped };
+
 /** One line that ends with what was not sent. */
 export const withDropped = (line: string, dropped: string | undefined): string =>
   dropped === undefined ? line : `${line} ${dropped}`.trim();

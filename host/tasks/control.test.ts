@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { acting, controlled, done, notDone } from '../../test/tasks/commands.ts';
-import { caller, result } from '../../test/tasks/room.ts';
+import { caller, createTestRoom, result, settled } from '../../test/tasks/room.ts';
 
 describe('the start of a session', () => {
   it('ends ready, silent and open for the next command', async () => {
@@ -145,6 +145,39 @@ describe('rapid commands', () => {
     await expect(say('21')).rejects.toMatchObject({ code: 'COMMAND_QUEUE_FULL' });
   });
 
+  it('are not sent after a restart: they are dropped, listed, and the session goes on with the next word', async () => {
+    const before = await controlled();
+    await before.say('9');
+    await before.round(2);
+    for (const text of ['+', '3']) await before.say(text);
+    // Killed, not stopped: the store is all that is left.
+    const after = createTestRoom({ store: before.room.store });
+    await after.service.start();
+    const { tasks } = await after.service.status(caller(), {}, new AbortController().signal);
+    const [task] = tasks ?? [];
+    expect(task?.queuedCommands ?? []).toEqual([]);
+    expect(task?.latestProgress?.text).toMatch(/“\+”.*“3”|"\+".*"3"/s);
+    expect(after.runs).toEqual([]);
+  });
+
+  it('are dropped and listed by a pause; what it stopped goes on alone when it is resumed', async () => {
+    const { say, round, control, room, taskId, rounds, task, events } = await controlled();
+    await say('9');
+    await round(2);
+    for (const text of ['+', '3']) await say(text);
+    await control('pause');
+    const paused = await room.until(taskId, ({ state }) => state === 'waiting_input');
+    expect(paused.latestProgress?.text).toContain(': "+", "3".');
+    expect((await events('task.command_queue_dropped')).map(({ data }) => data.commands)).toMatchObject([
+      [{ text: '+' }, { text: '3' }],
+    ]);
+    await control('resume');
+    (await round(3)).end(done());
+    await room.until(taskId, settled);
+    expect(rounds.slice(1).map(({ input }) => input.goal)).toEqual(['9', '9']);
+    expect((await task()).queuedCommands ?? []).toEqual([]);
+  });
+
   it('go on behind a command that did nothing', async () => {
     const { say, round, settled, rounds } = await controlled();
     await say('enter');
@@ -191,6 +224,18 @@ describe('rapid commands', () => {
     await say('+');
     await room.service.cancel(caller(), { taskId });
     expect((await events('task.command_queue_dropped')).map(({ data }) => data.count)).toEqual([1]);
+    const ended = await room.until(taskId, ({ state }) => state === 'cancelled');
+    expect(ended.latestProgress?.text).toContain('1 queued command was not sent: "+".');
+  });
+
+  it('are dropped by giving control away, and the line of the run that goes on lists them', async () => {
+    const { say, round, control, settled: waits } = await controlled();
+    await say('9');
+    const running = await round(2);
+    await say('+');
+    await control('agent');
+    running.end(done());
+    expect((await waits()).latestProgress?.text).toContain('1 queued command was not sent: "+".');
   });
 });
 

@@ -7,7 +7,7 @@
 import type { TaskRecord, TaskRevision } from '../../core/receipts/task-record.ts';
 import { refuse } from '../../sdk/contract/errors.ts';
 import type { Caller, TaskSnapshot } from '../../sdk/contract/task.ts';
-import { type Dropped, enqueued, unstarted, withDropped, withoutQueue } from './command-queue.ts';
+import { type Dropped, enqueued, forItsEnd, unstarted, withDropped, withoutQueue } from './command-queue.ts';
 import type { Room } from './deps.ts';
 import type { Dispatcher } from './dispatcher.ts';
 import { digestOf, inputEvent, knownInput, newInput } from './input-receipt.ts';
@@ -202,7 +202,7 @@ function pause(room: Room, current: TaskRecord, id: string): Made {
     const running = current.state === 'starting' || current.state === 'running';
     const stopping = running ? step(emptied, 'interrupt') : emptied;
     const record = told(withControl(room, stopping, id, 'pause', 'pending'), 'Pausing.');
-    return { change: { record, events, changes, audit }, stop: 'pause' };
+    return { change: { record: forItsEnd(record, text), events, changes, audit }, stop: 'pause' };
   }
   if (current.state === 'queued') {
     const { idleSince: _, ...session } = emptied.session;
@@ -257,9 +257,10 @@ function handOver(room: Room, current: TaskRecord, id: string, to: 'agent' | 'us
   } = to === 'agent' ? withoutQueue(room, current, current.paused ? unstarted(room, current) : []) : kept;
   const line = to === 'agent' ? 'The agent gives the next instruction.' : 'The user gives the next instruction.';
   const { taskId, revision } = current;
+  const handed = withControl(room, emptied, id, to, 'applied');
   return {
     record: {
-      ...withControl(room, emptied, id, to, 'applied'),
+      ...(isActive(current.state) ? forItsEnd(handed, text) : handed),
       controller: to,
       ...(text === undefined
         ? {}

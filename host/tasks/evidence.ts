@@ -6,15 +6,16 @@
  * part of an instruction, a log or a list.
  */
 import * as v from 'valibot';
-import { isOperationId, type Mutation, type RunReceipt } from '../../core/receipts/receipt.ts';
+import type { Mutation, RunReceipt } from '../../core/receipts/receipt.ts';
 import type { TaskRecord } from '../../core/receipts/task-record.ts';
 import { HostError, isHostError, refuse } from '../../sdk/contract/errors.ts';
 import type { Caller, Evidence } from '../../sdk/contract/task.ts';
-import { Observation, OperationStatus } from '../../sdk/devices/remote-browser-contract.ts';
+import { Observation, type OperationStatus } from '../../sdk/devices/remote-browser-contract.ts';
 import { isObject, readReply } from '../../sdk/devices/remote-browser-reply.ts';
 import type { Room } from './deps.ts';
 import type { RecordedResult } from './dispatcher.ts';
 import { isOpen } from './known-stops.ts';
+import { knownOutcome, type ReadStatus, readStatuses } from './operation-status.ts';
 import { owned } from './ownership.ts';
 import type { TargetTools } from './ports.ts';
 import { isActive } from './transitions.ts';
@@ -25,8 +26,6 @@ const OBSERVE_TIMEOUT_MS = 35_000;
 const RELEASE_TIMEOUT_MS = 3000;
 /** Waits for a page that is still being loaded: 250 ms times the attempt (wire-contracts 1.5). */
 const NAVIGATION_WAITS = 6;
-/** Open operations of one receipt that are asked about. */
-const MAX_OPERATIONS = 8;
 
 export type EvidenceKind = 'recorded' | 'fresh' | 'screenshot';
 
@@ -106,7 +105,14 @@ const KEPT = new Set([
 interface Inspection {
   observation: Record<string, unknown>;
   screenshot?: Record<string, unknown>;
-  statuses: { mutation: Mutation; status: OperationStatus }[];
+  statuses: ReadStatus[];
+}
+
+/** The last operation, and every one that is still open. */
+function asked(room: Room, { taskId, requestId }: RunReceipt): Mutation[] {
+  const mutations = room.receipts.mutations(taskId, requestId);
+  const last = mutations.at(-1);
+  return mutations.filter((mutation) => isOpen(mutation) || mutation === last);
 }
 
 async function inspect(
@@ -130,7 +136,7 @@ async function inspect(
   try {
     const observation = await observe(tools, here, within);
     const image = screenshot ? await picture(tools, here, observation, within) : undefined;
-    const statuses = await statusesOf(room, tools, receipt, within);
+    const statuses = await readStatuses(tools, asked(room, receipt), within);
     return { observation, statuses, ...(image ? { screenshot: image } : {}) };
   } finally {
     const args = { ...here, operation_id: room.ids.uuid() };
@@ -175,22 +181,6 @@ async function picture(
   return reading.kind === 'value' ? reading.value : undefined;
 }
 
-/** The last operation, and every one that is still open: what does the device have on record of it? */
-async function statusesOf(room: Room, tools: TargetTools, receipt: RunReceipt, within: (ms: number) => AbortSignal) {
-  const mutations = room.receipts.mutations(receipt.taskId, receipt.requestId);
-  const last = mutations.at(-1);
-  const asked = mutations.filter((mutation) => isOpen(mutation) || mutation === last).slice(-MAX_OPERATIONS);
-  const statuses: Inspection['statuses'] = [];
-  for (const mutation of asked) {
-    const args = { operation_id: mutation.operationId };
-    const reading = readReply(await tools.call('operation_status', args, within(ACQUIRE_TIMEOUT_MS)));
-    const status = reading.kind === 'value' ? v.safeParse(OperationStatus, reading.value) : undefined;
-    const mine = status?.success && status.output.operation_id.toLowerCase() === mutation.operationId;
-    if (status?.success && mine) statuses.push({ mutation, status: status.output });
-  }
-  return statuses;
-}
-
 /** Writes the evidence's id into the receipt, and what the device knows of open operations into their records. */
 async function recordInspection(
   room: Room,
@@ -225,12 +215,6 @@ async function recordInspection(
     ...lastDispatched(receipts.lastMutation(taskId, requestId)),
     ...(last ? { operationStatus: last } : {}),
   };
-}
-
-function knownOutcome(status: OperationStatus): 'confirmed' | 'not_executed' | undefined {
-  if (!isOperationId(status.operation_id)) return undefined;
-  if (status.state === 'completed') return 'confirmed';
-  return status.state === 'not_executed' ? 'not_executed' : undefined;
 }
 
 function stateOf(status: OperationStatus | undefined): 'completed' | 'not_executed' | 'unknown' | 'none' {

@@ -23,6 +23,8 @@ export function createRunProgress(
   let decided: Partial<BrowserProgress> = {};
 
   async function write(): Promise<void> {
+    // The controller's next call is on its way and goes first.
+    await new Promise<void>((resolve) => setImmediate(resolve));
     while (waiting.length > 0) {
       const batch = waiting;
       waiting = [];
@@ -32,11 +34,16 @@ export function createRunProgress(
 
   return {
     report(event) {
+      // Most events only say that something begins; they leave no line.
+      const phase = (event as { phase?: unknown } | null | undefined)?.phase;
+      if (phase !== 'decided' && phase !== 'acted') return;
       const checked = v.safeParse(BrowserProgress, event);
       if (!checked.success || waiting.length >= MAX_WAITING) return;
       const progress = checked.output;
-      if (progress.phase === 'decided') decided = { ...progress };
-      if (progress.phase !== 'acted') return;
+      if (progress.phase === 'decided') {
+        decided = progress;
+        return;
+      }
       // The line of a step names what was decided, how sure it was, and how long it took.
       const step = { ...decided, ...progress };
       decided = {};

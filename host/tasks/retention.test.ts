@@ -95,4 +95,25 @@ describe('retention', () => {
     expect(inside.events.after(where.conversationId, 0, 1000).at(-1)?.data).toEqual({ i: 149 });
     expect(room.runs).toHaveLength(1);
   });
+
+  it('lets old audit entries go when their days are over, and what stays proves itself', async () => {
+    const { room, store, inside, prune } = await daysLater(3651, { controller: buyer });
+    await inside.audit.drain();
+    const entries = [...inside.audit.entries({})].length;
+    expect((await prune()).audit).toBe(entries);
+    expect(verifyAudit(store)).toMatchObject({ whole: true, anchor: { seq: entries } });
+    await room.spawn({ requestId: 'later' });
+    await inside.audit.drain();
+    expect(verifyAudit(store)).toMatchObject({ whole: true });
+  });
+
+  it('keeps of a conversation without tasks one event, so that its numbers go on', async () => {
+    const { inside, store, prune } = await daysLater(91, { controller: buyer });
+    const { conversationId } = caller();
+    const last = inside.events.lastId(conversationId);
+    await prune();
+    expect(store.table({ name: 'events', version: 1 }).count()).toBe(1);
+    await inside.book.tell(caller(), [{ type: 'test', data: {} }]);
+    expect(inside.events.after(conversationId, 0, 10).map(({ id }) => id)).toEqual([last, last + 1]);
+  });
 });

@@ -1,9 +1,12 @@
 /**
- * What goes when its time is over: finished tasks with everything of theirs, page observations, old events.
+ * What goes when its time is over: finished tasks with everything of theirs, page observations, old events, old entries of
+ * the audit log.
  *
  * Never goes: an open task, a receipt with an action in doubt, and the ids of operations, since an id that was ever used
  * must never be accepted again. What goes leaves a note in the audit log in the same write.
  */
+import { MAX_PRUNED, pruneAudit } from '../../core/receipts/audit-pruning.ts';
+import { RECEIPTS_PRUNED } from '../../core/receipts/audit-verification.ts';
 import { type TaskRecord, taskTables } from '../../core/receipts/task-record.ts';
 import type { Change } from '../../core/store/store.ts';
 import type { RetentionConfig } from './config.ts';
@@ -16,6 +19,8 @@ const DAY_MS = 86_400_000;
 export const RETENTION_PAUSE_MS = 3_600_000;
 /** Tasks that one pass removes at most; the next pass goes on. */
 const MAX_PER_PASS = 2000;
+/** Parts of the audit log that one pass removes at most. */
+const AUDIT_PASSES = 10;
 /** Tasks that one write removes. */
 const BATCH = 50;
 
@@ -23,6 +28,7 @@ export interface RetentionReport {
   tasks: number;
   evidence: number;
   events: number;
+  audit: number;
 }
 
 export async function prune(room: Room, config: RetentionConfig): Promise<RetentionReport> {
@@ -36,11 +42,35 @@ export async function prune(room: Room, config: RetentionConfig): Promise<Retent
     );
   }
   room.audit.kick();
+  const emptied = new Set(old.map((task) => task.conversationId));
   return {
     tasks: old.length,
     evidence: await pruneEvidence(room, now - config.evidenceDays * DAY_MS),
-    events: await pruneEvents(room, config.eventsPerConversation),
+    events: (await pruneEvents(room, config.eventsPerConversation)) + (await emptyConversations(room, emptied)),
+    audit: await pruneChain(room, now - config.auditDays * DAY_MS, now),
   };
+}
+
+async function pruneChain(room: Room, before: number, now: number): Promise<number> {
+  let gone = 0;
+  for (let pass = 0; pass < AUDIT_PASSES; pass++) {
+    const count = await pruneAudit(room.store, room.audit, before, now);
+    gone += count;
+    if (count < MAX_PRUNED) break;
+  }
+  return gone;
+}
+
+/** The last event of a conversation without tasks stays: the numbers of later ones go on from it. */
+async function emptyConversations(room: Room, conversations: ReadonlySet<string>): Promise<number> {
+  let count = 0;
+  for (const conversationId of conversations) {
+    if (room.book.list(conversationId, 1).length > 0) continue;
+    const gone = room.events.prune(conversationId, 1);
+    if (gone.length > 0) await room.store.commit(gone);
+    count += gone.length;
+  }
+  return count;
 }
 
 function finishedBefore(room: Room, time: number): TaskRecord[] {
@@ -83,7 +113,7 @@ function removal(room: Room, task: TaskRecord, now: number): Change[] {
     ...under('controls'),
     ...under('evidence'),
     ...room.receipts.remove(taskId),
-    room.audit.note({ at: now, kind: 'task.pruned', principalId, agentId, conversationId, taskId }),
+    room.audit.note({ at: now, kind: RECEIPTS_PRUNED, principalId, agentId, conversationId, taskId }),
   ];
 }
 

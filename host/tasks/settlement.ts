@@ -3,6 +3,7 @@ import type { Mutation, RunOutcome, RunReceipt } from '../../core/receipts/recei
 import { ACTION_LOG_LENGTH, type TaskRecord, type TaskRevision } from '../../core/receipts/task-record.ts';
 import type { BrowserRunResult } from '../../sdk/contract/browser-run.ts';
 import { codes, describeCode, isCode } from '../../sdk/contract/codes.ts';
+import { withDropped } from './command-queue.ts';
 import { loggedCommand } from './logged-command.ts';
 import { outcomeLine } from './outcome-line.ts';
 import type { Judgement, Verdict } from './run-end.ts';
@@ -55,13 +56,14 @@ export function settle(input: SettlementInput): Settlement {
     task,
     cancelled ? 'settleCancelled' : newer && goesOn(verdict) ? 'settleSuperseded' : EVENT[verdict],
   );
-  const { activeAttemptId: _, failure: __, question: ___, result: ____, ...kept } = next;
+  const { activeAttemptId: _, failure: __, question: ___, result: ____, notSent, ...kept } = next;
+  const told = withDropped(line, notSent);
   const moved = next.state === 'queued';
   const record: TaskRecord = {
     ...kept,
     acted: task.acted || mutations.length > 0,
     session: { ...task.session, ...(moved ? {} : { idleSince: now }) },
-    progress: { text: line, observedAt: now, source: 'runtime' },
+    progress: { text: told, observedAt: now, source: 'runtime' },
     actionLog: logged(task, revision, line, result, now),
     ...(result ? { report: reportOf(result) } : {}),
     ...(moved ? {} : { outcome: cancelled ? 'cancelled' : outcome }),
@@ -79,7 +81,7 @@ export function settle(input: SettlementInput): Settlement {
       record,
       audit: 'task.settled',
       auditData: { code, outcome, mutations: mutations.length },
-      ...(moved ? {} : { notices: [noticeOf(record, line, code)] }),
+      ...(moved ? {} : { notices: [noticeOf(record, told, code)] }),
     },
   };
 }

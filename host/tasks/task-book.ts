@@ -8,6 +8,7 @@ import type { Change, Condition, Store } from '../../core/store/store.ts';
 import { refuse } from '../../sdk/contract/errors.ts';
 import type { Notice, TaskSnapshot } from '../../sdk/contract/task.ts';
 import type { EventLog, NewEvent } from './event-log.ts';
+import { isUncertain } from './known-stops.ts';
 import { snapshotOf } from './snapshot.ts';
 import { isFinished, isPending, type TaskEventName, transition } from './transitions.ts';
 import type { Turns } from './turns.ts';
@@ -40,6 +41,8 @@ export interface TaskBook {
   unfinished(): TaskRecord[];
   /** Ids of the tasks that wait for a run, in the order in which they came; complete once `unfinished` was read. */
   queued(): Iterable<string>;
+  /** Ids of the tasks that are in doubt, the oldest doubt first. */
+  uncertain(): Iterable<string>;
   /** Holds while nobody changes the task. */
   unchanged(taskId: string): Condition;
   lastOfTarget(targetId: string): { taskId: string; version: number } | undefined;
@@ -88,7 +91,9 @@ export function createTaskBook({ store, events, audit, turns, clock, ids }: Task
   const unfinished = store.table<null>(taskTables.unfinished);
   const finished = store.table<null>(taskTables.finished);
   const byTarget = store.table<string>(taskTables.byTarget);
+  const uncertain = store.table<null>(taskTables.uncertain);
   const queued = new Set<string>();
+  const doubted = new Set([...uncertain.range()].map(({ key }) => String(key[0])));
   const noticeTable = store.table<StoredNotice>(taskTables.notices);
 
   const revision = (taskId: string, number: number) => revisions.get([taskId, number]);
@@ -107,6 +112,9 @@ export function createTaskBook({ store, events, audit, turns, clock, ids }: Task
     if (before && was) changes.push(finished.remove([before.updatedAt, before.taskId]));
     if (is) changes.push(finished.put([after.updatedAt, after.taskId], null));
     const pendingBefore = before !== undefined && isPending(before.state);
+    const doubtBefore = before !== undefined && isUncertain(before);
+    if (doubtBefore && !isUncertain(after)) changes.push(uncertain.remove([after.taskId]));
+    if (!doubtBefore && isUncertain(after)) changes.push(uncertain.put([after.taskId], null));
     if (pendingBefore && !isPending(after.state)) changes.push(unfinished.remove([after.taskId]));
     if (!pendingBefore && isPending(after.state)) changes.push(unfinished.put([after.taskId], null));
     return changes;
@@ -172,6 +180,8 @@ export function createTaskBook({ store, events, audit, turns, clock, ids }: Task
     if (!committed) return undefined;
     if (record.state === 'queued') queued.add(record.taskId);
     else queued.delete(record.taskId);
+    if (isUncertain(record)) doubted.add(record.taskId);
+    else doubted.delete(record.taskId);
     audit.kick();
     events.announce(record.conversationId, appended.lastId);
     return record;
@@ -187,6 +197,7 @@ export function createTaskBook({ store, events, audit, turns, clock, ids }: Task
       ),
     unchanged: (taskId) => tasks.unchanged([taskId], tasks.row([taskId])?.version ?? 0),
     queued: () => queued.keys(),
+    uncertain: () => doubted.keys(),
     unfinished() {
       const found = [...unfinished.range()].flatMap((row) => tasks.get(row.key) ?? []);
       found.sort((a, b) => a.createdAt - b.createdAt);

@@ -13,6 +13,7 @@ import { createHandoffWatch } from './handoff-watch.ts';
 import { createInbox } from './message.ts';
 import { owned } from './ownership.ts';
 import { recover } from './recovery.ts';
+import { createRecoveryWatch } from './recovery-watch.ts';
 import { keepPruning } from './retention.ts';
 import type { TaskEvent, TaskNotices, TaskReceipts, TaskService } from './service.ts';
 import { spawn } from './spawn.ts';
@@ -35,6 +36,7 @@ export function createTaskService(deps: TaskServiceDeps): TaskService & TaskRece
   const dispatcher = createDispatcher(room, async (task) => handoffs.settled(task));
   const inbox = createInbox(room, dispatcher);
 
+  const recovery = createRecoveryWatch(room);
   let pruning: { stop(): void } | undefined;
 
   return {
@@ -42,6 +44,7 @@ export function createTaskService(deps: TaskServiceDeps): TaskService & TaskRece
       await recover(room);
       room.audit.kick();
       dispatcher.begin();
+      recovery.begin();
       if (room.retention) pruning = keepPruning(room, room.retention);
     },
 
@@ -111,6 +114,7 @@ export function createTaskService(deps: TaskServiceDeps): TaskService & TaskRece
 
     async stop() {
       pruning?.stop();
+      await recovery.stop();
       handoffs.stop();
       await dispatcher.shutdown();
       await room.audit.drain().catch(() => {});
@@ -136,7 +140,8 @@ export function createRoom(deps: TaskServiceDeps): Room {
 
 /** Events of the caller's own conversation; a caller whose access ended hears nothing more. */
 async function* follow(room: Room, caller: Caller, afterId: number, signal: AbortSignal): AsyncIterable<TaskEvent> {
-  let last = afterId;
+  // A number that was never given comes from before a restore. Hearing something twice loses nothing; skipping would.
+  let last = afterId > room.events.lastId(caller.conversationId) ? 0 : afterId;
   while (!signal.aborted) {
     if (!room.authorization.may(caller, 'read')) return;
     const batch = room.events.after(caller.conversationId, last, EVENT_BATCH);

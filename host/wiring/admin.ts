@@ -1,10 +1,11 @@
 /** What an operator reads across all principals. */
 import type { DependencyContainer } from 'tsyringe';
 import { createAuditLog } from '../../core/receipts/audit-log.ts';
-import { verifyAudit } from '../../core/receipts/audit-verification.ts';
+import { verifyAuditInTurns } from '../../core/receipts/audit-verification.ts';
 import { createReceipts, type Receipts } from '../../core/receipts/receipts.ts';
 import { type TaskRecord, type TaskRevision, taskTables } from '../../core/receipts/task-record.ts';
 import type { Store } from '../../core/store/store.ts';
+import { HostError, isHostError } from '../../sdk/contract/errors.ts';
 import type { TaskSnapshot } from '../../sdk/contract/task.ts';
 import type { Admin } from '../api/ports.ts';
 import type { ReceiptView } from '../tasks/service.ts';
@@ -33,8 +34,17 @@ export function adminReads(from: DependencyContainer): Admin {
       const task = tasks.get([taskId]);
       return task && { task: snapshot(task), receipts: views(receipts, taskId) };
     },
-    verifyAudit: async (head) => verifyAudit(store, head),
+    verifyAudit: (head) => verifyAuditInTurns(store, head),
     audit: async (range) => [...audit.entries(range)],
+    async backup(directory) {
+      try {
+        await store.backup(directory);
+      } catch (error) {
+        if (isHostError(error)) throw error;
+        const problem = (error as NodeJS.ErrnoException).code ?? 'unknown';
+        throw new HostError('BACKUP_FAILED', { directory, problem }, { cause: error });
+      }
+    },
     plugins: () => plugins.list(),
     approvePlugin: (pluginId) => plugins.approve(pluginId),
     enablePlugin: (pluginId) => plugins.enable(pluginId),

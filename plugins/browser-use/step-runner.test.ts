@@ -178,6 +178,21 @@ describe('a step list', () => {
     expect(ran.result.stepRun).toMatchObject({ stopReason: 'FAILED', detail: 'JEV_QUOTA_EXCEEDED', completed: 1 });
   });
 
+  it('ends at its time, with what is done and what is left, and sends nothing afterwards', async () => {
+    const pages = { home: { ...counting.home, elements: counting.home.elements.slice(0, 1) } };
+    const ran = await run(['click A', 'click B', 'click A'], {
+      pages,
+      input: { timeoutMs: 1000 },
+      decisions: [click('a'), ...Array.from({ length: 20 }, () => ({ operation: 'WAIT' }))],
+    });
+    expect(ran.result).toMatchObject({ reason: 'TASK_DEADLINE' });
+    expect(ran.result.stepRun).toMatchObject({
+      ...{ stopReason: 'TIMEOUT', completed: 1, stoppedAt: 2, stoppedStep: 'click B' },
+      remaining: ['click B', 'click A'],
+    });
+    expect(ran.browser.done).toEqual(['page_click a']);
+  });
+
   it('is cancelled between two steps without sending the next', async () => {
     const stop = new AbortController();
     const pages = {

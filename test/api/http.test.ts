@@ -4,8 +4,10 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
+import { Pool } from 'undici';
 import { afterEach, describe, expect, it } from 'vitest';
 import { LOCAL_OWNER } from '../../core/authorization/authorization.ts';
+import { HostError } from '../../sdk/contract/errors.ts';
 import { apiFixture, type Fixture, KEYS, SPAWN, sha256 } from './fixture.ts';
 
 let fixture: Fixture;
@@ -314,6 +316,26 @@ describe('tasks over HTTP', () => {
       'control',
       'cancel',
     ]);
+    // A person's cancellation is not the agent's: a hand-off does not stand in its way.
+    expect(fixture.tasks.calls.find(({ method }) => method === 'cancel')?.args).toMatchObject({ by: 'user' });
+  });
+
+  it.each([
+    ['COMMAND_QUEUE_FULL', 429],
+    ['REVISION_CONFLICT', 409],
+    ['STATE_CONFLICT', 409],
+    ['IDEMPOTENCY_CONFLICT', 409],
+    ['NOTHING_TO_RESUME', 409],
+    ['AUTOMATION_SESSION_CLOSED', 410],
+    ['INVALID_INPUT', 400],
+  ] as const)('answer a command that is refused as %s with %i and the code', async (code, status) => {
+    fixture = await apiFixture();
+    const id = await spawn();
+    fixture.tasks.control = () => Promise.reject(new HostError(code, {}));
+    const command = { id: UUID, action: 'revise', expectedRevision: 1, text: 'Next' };
+    expect(
+      await fixture.http('POST', `${SESSION}/tasks/${id}/control`, { key: KEYS.writer, body: command }),
+    ).toMatchObject({ status, body: { error: code } });
   });
 
   it('refuses a control command that is not one, before it reaches the task', async () => {
@@ -422,6 +444,7 @@ describe('what an operator reads', () => {
     receipts: async () => undefined,
     verifyAudit: async (head?: object) => ({ whole: true, head: head ?? null }),
     audit: async () => [],
+    backup: async () => {},
     plugins: () => [{ id: 'browser-use' }],
     approvePlugin: async (id: string) => ({ id }),
     enablePlugin: async (id: string) => ({ id }),
@@ -459,6 +482,36 @@ describe('what an operator reads', () => {
       );
       expect(status).toBe(200);
     } finally {
+      rmSync(directory, { recursive: true, force: true });
+    }
+  });
+
+  it('copies the store for nobody but the local owner, whatever key asks', async () => {
+    const asked: string[] = [];
+    fixture = await apiFixture(
+      { keys: [{ id: 'root', sha256: sha256('root'), agents: '*', access: 'admin' }] },
+      { admin: { ...admin, backup: async (to) => void asked.push(to) }, owner: () => ({ principal: LOCAL_OWNER }) },
+    );
+    const body = { directory: '/somewhere' };
+    expect(await fixture.http('POST', `${path}/backup`, { key: 'root', body })).toMatchObject({ status: 403 });
+    const directory = mkdtempSync(join(tmpdir(), 'owner-'));
+    const pool = new Pool('http://localhost', { socketPath: join(directory, 'host.sock') });
+    try {
+      await fixture.api.listenOn(join(directory, 'host.sock'), 'owner');
+      const ask = async (given: object, headers: Record<string, string> = {}) => {
+        const options = { method: 'POST', path: `${path}/backup`, body: JSON.stringify(given) } as const;
+        const reply = await pool.request({ ...options, headers: { 'content-type': 'application/json', ...headers } });
+        await reply.body.dump();
+        return reply.statusCode;
+      };
+      expect(await ask(body, { authorization: 'Bearer root' })).toBe(403);
+      for (const given of [{ directory: 'relative' }, { directory: '/a\0b' }, { directory: 1 }, {}])
+        expect(await ask(given)).toBe(400);
+      expect(asked).toEqual([]);
+      expect(await ask(body)).toBe(200);
+      expect(asked).toEqual(['/somewhere']);
+    } finally {
+      await pool.close();
       rmSync(directory, { recursive: true, force: true });
     }
   });

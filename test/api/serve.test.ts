@@ -186,6 +186,68 @@ describe('jev-host serve', () => {
   });
 });
 
+describe('jev-host backup and restore', () => {
+  const copy = () => join(folder, 'copy');
+  const where = () => ['--config', join(folder, 'config.json')];
+  const openSession = (url: string, sessionId: string) =>
+    fetch(`${url}/api/v1/agents/assistant/sessions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ sessionId }),
+    }).then((response) => response.json());
+
+  it('copies a host that is being written to, and a host starts on the copy with what was confirmed before', async () => {
+    const host = await serve();
+    const before = await openSession(host.url, 'before');
+    let going = true;
+    const writing = (async () => {
+      for (let n = 0; going; n++) await openSession(host.url, `during-${n}`);
+    })();
+    const backup = await run('backup', copy(), ...where(), '--json');
+    going = false;
+    await writing;
+    expect(backup).toMatchObject({ code: 0 });
+    expect((await run('backup', copy(), ...where())).stderr).toContain('BACKUP_EXISTS');
+    await openSession(host.url, 'after');
+
+    expect(await run('restore', copy(), ...where(), '--replace')).toMatchObject({ code: 1 });
+    await host.stop();
+    expect((await run('restore', copy(), ...where())).stderr).toContain('RESTORE_REFUSED');
+    const restored = await run('restore', copy(), ...where(), '--replace', '--json');
+    expect(restored.code).toBe(0);
+    expect(JSON.parse(restored.stdout).kept).toMatch(/^store\.mdb\.replaced-/);
+
+    const again = await serve();
+    const response = await fetch(`${again.url}/api/v1/agents/assistant/sessions`, {
+      headers: { authorization: `Bearer ${KEY}` },
+    });
+    const { sessions } = (await response.json()) as { sessions: { sessionId: string }[] };
+    const ids = sessions.map(({ sessionId }) => sessionId);
+    expect(ids).toContain('before');
+    expect(ids).not.toContain('after');
+    expect(await openSession(again.url, 'before')).toEqual(before);
+    const head = JSON.parse(backup.stdout).audit;
+    const verified = await run('audit', 'verify', ...where(), '--head', `${head.seq}:${head.hash}`);
+    expect([verified.code, verified.stderr]).toEqual([0, expect.stringContaining('whole')]);
+  });
+
+  it('copies a closed store too, and says what is wrong with a call', async () => {
+    const host = await serve();
+    await openSession(host.url, 'kept');
+    await host.stop();
+    expect(await run('backup', copy(), ...where())).toMatchObject({ code: 0 });
+    const data = join(folder, 'elsewhere');
+    expect(await run('restore', copy(), '--data-dir', data)).toMatchObject({ code: 0 });
+    expect((await run('audit', 'verify', '--data-dir', data)).code).toBe(0);
+    writeFileSync(join(folder, 'file'), '');
+    const running = await serve();
+    expect((await run('backup', join(folder, 'file', 'x'), ...where())).stderr).toContain('BACKUP_FAILED');
+    await running.stop();
+    for (const args of [['backup'], ['restore'], ['backup', 'a', 'b'], ['restore', copy()]])
+      expect((await run(...args)).code).toBe(2);
+  });
+});
+
 describe('jev-host key create', () => {
   it('prints a key once, and an entry that lets it in', async () => {
     const { code, stdout } = await run('key', 'create', '--id', 'laptop', '--agent', 'assistant', '--json');

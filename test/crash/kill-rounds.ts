@@ -49,7 +49,8 @@ export async function killRounds(seed: number, kills: number): Promise<KillRepor
   let countdown = Number.POSITIVE_INFINITY;
   const device = await startFixtureDevice({
     buttons: [],
-    leaseMs: 120,
+    // A killed host cannot give its lease back. Real time would decide whether a living one keeps its own, so it does not.
+    leasesEndAtOnce: true,
     fault: () => (random() < 0.15 ? 'delay' : undefined),
     async at() {
       if (--countdown === 0) await victim?.kill();
@@ -133,7 +134,7 @@ async function advance(host: ThrowawayProcess, requestId: string): Promise<'on' 
     return 'on';
   }
   if (task.state !== 'needs_reconciliation') throw new Error(`unexpected state ${task.state}`);
-  const { evidence } = await evidenceOf(host, taskId);
+  const { evidence } = await host.ask<StatusReply>('status', { taskId, evidence: 'fresh' });
   const proof = { expectedRequestId: evidence?.requestId, evidenceId: evidence?.evidenceId };
   const update = (mode: string, instruction: string) =>
     host.ask('update', { taskId, expectedRevision, mode, instruction, ...proof });
@@ -158,18 +159,6 @@ async function currentTask(host: ThrowawayProcess, requestId: string): Promise<T
     ...{ title: requestId, instructions: 'Press every button once', adapter: 'browser', targetId, requestId },
   });
   return spawned;
-}
-
-/** Reads again while a dead process's lease lasts. */
-async function evidenceOf(host: ThrowawayProcess, taskId: string): Promise<StatusReply> {
-  for (;;) {
-    try {
-      return await host.ask<StatusReply>('status', { taskId, evidence: 'fresh' });
-    } catch (error) {
-      if (!(error instanceof NoAnswer) || error.code !== 'BROWSER_INSPECTION_DENIED') throw error;
-      await new Promise((resolve) => setTimeout(resolve, 40));
-    }
-  }
 }
 
 async function acknowledge(host: ThrowawayProcess): Promise<void> {

@@ -4,11 +4,12 @@
  * Threat: an admin key is handed to somebody who should see one agent. It must name every agent ("*") to read here,
  * because what is read here is not of one agent.
  */
+import { isAbsolute } from 'node:path';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import * as v from 'valibot';
 import { HostError, refuse } from '../../../sdk/contract/errors.ts';
 import { principalOf } from '../authenticate.ts';
-import { checked, Uuid } from '../input.ts';
+import { checked, text, Uuid } from '../input.ts';
 import type { ApiDeps } from '../ports.ts';
 
 const whole = (least: number, most: number) =>
@@ -23,6 +24,13 @@ const AuditPage = v.strictObject({
 });
 const Head = v.strictObject({
   head: v.optional(v.pipe(v.string(), v.regex(/^\d{1,15}:[0-9a-f]{64}$/, 'SEQ:HASH of an exported head'))),
+});
+
+const Backup = v.strictObject({
+  directory: v.pipe(
+    text(4096),
+    v.check((path) => isAbsolute(path) && !path.includes('\0'), 'an absolute path'),
+  ),
 });
 
 export const ADMIN = '/api/v1/admin';
@@ -69,6 +77,15 @@ export function adminRoutes(app: FastifyInstance, deps: ApiDeps, scheme: 'http' 
     if (address === null || typeof address === 'string') refuse('NOT_FOUND');
     const host = address.family === 'IPv6' ? `[${address.address}]` : address.address;
     return { url: `${scheme}://${host}:${address.port}` };
+  });
+
+  // Threat: a path of this machine. Only who holds the data directory anyway may name one; no key over the network does.
+  app.post(`${ADMIN}/backup`, async (request) => {
+    const admin = allowed(request);
+    if (!request.fromOwner) refuse('ACCESS_DENIED');
+    const { directory } = checked(Backup, request.body);
+    await admin.backup(directory);
+    return { directory };
   });
 
   app.get(`${ADMIN}/plugins`, async (request) => ({ plugins: allowed(request).plugins() }));

@@ -27,4 +27,25 @@ export const storeCodes = {
     next: 'Stop the host and restore the data directory from a backup. Reading other records still works.',
     retry: 'useless',
   },
+  BACKUP_EXISTS: {
+    says: ({ directory }) =>
+      `${directory ?? 'The directory'} holds a store or a backup already, and nothing is written over it.`,
+    next: 'Name another directory.',
+    retry: 'useless',
+  },
+  BACKUP_FAILED: {
+    says: ({ directory, problem }) => `The backup could not be written to ${directory} (${problem}).`,
+    next: 'Name a directory that the host may write to and that has room for the whole store.',
+    retry: 'safe',
+  },
+  BACKUP_INVALID: {
+    says: ({ directory, problem }) => `${directory} is no usable backup: ${problem}.`,
+    next: 'Use another backup. Nothing was changed.',
+    retry: 'useless',
+  },
+  RESTORE_REFUSED: {
+    says: ({ directory }) => `${directory} holds a store already, and nothing was changed.`,
+    next: 'Restore into an empty data directory, or add --replace: the store that is there is kept under another name.',
+    retry: 'useless',
+  },
 } as const satisfies Record<string, CodeEntry>;
