@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { PrivateNames } from '../credentials/private-names.ts';
 import { createCredentialResolver } from '../credentials/resolver.ts';
 import { jevAllowed } from './access.ts';
-import { type JevConfig, JevSection, jevPrivateNames } from './config.ts';
+import { type JevConfig, JevSection, jevPrivateNames, questionsAllowed } from './config.ts';
 import { type ConnectionSources, connect } from './connection.ts';
 import { evaluationEndpoint } from './endpoint.ts';
 import { resolveIdentity } from './identity-group.ts';
@@ -26,10 +26,15 @@ describe('the section gateway.jev', () => {
       maxConcurrentRequests: 4,
       maxQueueSize: 16,
       maxInputBytes: 131_072,
-      maxQuestions: 64,
       images: { enabled: false, model: 'jev-1.14.0', maxImageBytes: 16 * 1024 * 1024 },
       features: { computerTasks: {}, computerSteps: {}, browserTasks: {}, browserSteps: {} },
     });
+  });
+
+  it('allows programs 128 questions and everyone else 64, unless the operator says a number, which holds for all', () => {
+    expect(questionsAllowed(config({}), false)).toBe(64);
+    expect(questionsAllowed(config({}), true)).toBe(128);
+    for (const program of [true, false]) expect(questionsAllowed(config({ maxQuestions: 5 }), program)).toBe(5);
   });
 
   it.each<[string, Record<string, unknown>, RegExp]>([

@@ -43,7 +43,8 @@ const jevEntries = {
   maxQueueSize: v.optional(integer(0, 256), 16),
   /** Bytes of UTF-8 JSON of one request, images not counted. */
   maxInputBytes: v.optional(integer(1, MEBIBYTE), 131_072),
-  maxQuestions: v.optional(integer(1, 256), 64),
+  /** Absent: see `questionsAllowed`. */
+  maxQuestions: v.optional(integer(1, 256)),
   images: v.optional(
     v.strictObject({
       enabled: v.optional(v.boolean(), false),
@@ -101,6 +102,16 @@ function jevConfigProblems(config: JevConfig): string[] {
     }
   }
   return problems;
+}
+
+/** Questions of one request where the operator says nothing. */
+const DEFAULT_QUESTIONS = 64;
+/** The same for programs, which cannot ask twice at a time and batch instead. */
+const DEFAULT_PROGRAM_QUESTIONS = 128;
+
+/** What the operator wrote holds for everyone. */
+export function questionsAllowed({ maxQuestions }: Pick<JevConfig, 'maxQuestions'>, program: boolean): number {
+  return maxQuestions ?? (program ? DEFAULT_PROGRAM_QUESTIONS : DEFAULT_QUESTIONS);
 }
 
 /** The variable that direct mode reads by itself. */

@@ -10,6 +10,7 @@ import type { JevQuestion } from '../../sdk/contract/jev.ts';
 import { png } from '../../test/jev/images.ts';
 import { caller, failure, jevSection, type TestService, testService } from '../../test/jev/service.ts';
 import { MAX_IDS_PER_PRINCIPAL } from './request-ledger.ts';
+import type { JevCaller } from './service.ts';
 
 const open: { close(): Promise<void> }[] = [];
 afterEach(async () => {
@@ -100,6 +101,28 @@ describe('an evaluation', () => {
     const refused = await failure(upstream.service.evaluate({ state: 'look at shot', questions, assets }, caller));
     expect(refused).toMatchObject({ code: 'JEV_INVALID_REQUEST' });
     expect(seen).toHaveLength(3);
+  });
+
+  it('has at most 64 questions from an agent and 128 from a program, where the operator says nothing', async () => {
+    const { url } = await evaluator();
+    const { service: jev } = service({ baseUrl: url });
+    const many = (count: number) => ({
+      state: 's',
+      questions: Object.fromEntries(
+        Array.from({ length: count }, (_, n): [string, JevQuestion] => [`q${n}`, { type: 'noul', instructions: 'x' }]),
+      ),
+    });
+    const asks = (count: number, consumer: JevCaller['consumer']) =>
+      jev.evaluate(many(count), { ...caller, consumer }).then(
+        ({ answers }) => Object.keys(answers).length,
+        ({ code }) => code,
+      );
+    expect(await asks(64, 'mcp')).toBe(64);
+    expect(await asks(65, 'mcp')).toBe('JEV_INVALID_REQUEST');
+    expect(await asks(128, 'program')).toBe(128);
+    expect(await asks(129, 'program')).toBe('JEV_INVALID_REQUEST');
+    const narrow = service({ baseUrl: url, maxQuestions: 2 }).service;
+    await expect(narrow.evaluate(many(3), { ...caller, consumer: 'program' })).rejects.toThrow(/at most 2/);
   });
 
   it('needs Jev to be on, the agent to exist and to be allowed', async () => {

@@ -10,7 +10,7 @@ import { HostError, isHostError, refuse } from '../../sdk/contract/errors.ts';
 import type { JevRequest, JevResult } from '../../sdk/contract/jev.ts';
 import { type AgentJevAccess, jevAllowed } from './access.ts';
 import { validateAnswer } from './answer-validation.ts';
-import type { JevConfig } from './config.ts';
+import { type JevConfig, questionsAllowed } from './config.ts';
 import { type ConnectionSources, connect } from './connection.ts';
 import { Deadline, type EndSignal } from './deadline.ts';
 import { type DecisionLog, decisionsOf } from './decisions.ts';
@@ -97,7 +97,9 @@ export function createJevService(deps: JevServiceDeps): JevEvaluationService {
       const config = deps.config();
       if (config?.enabled !== true) refuse('JEV_DISABLED');
       checkAccess({ caller, authorized: options.authorized });
-      const valid = validateRequest(request, config);
+      const { maxInputBytes, images } = config;
+      const maxQuestions = questionsAllowed(config, caller.consumer === 'program');
+      const valid = validateRequest(request, { maxInputBytes, maxQuestions, images });
       if (config.provider === 'upstream' && valid.needsImages) {
         refuse('JEV_INVALID_REQUEST', { problem: 'images are for the typesafe provider' });
       }

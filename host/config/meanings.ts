@@ -17,7 +17,7 @@ export const MEANINGS: Readonly<Record<string, string>> = {
   'gateway.jev.maxConcurrentRequests': 'Evaluations at the same time.',
   'gateway.jev.maxQueueSize': 'Evaluations that may wait; more are refused.',
   'gateway.jev.maxInputBytes': 'Bytes of UTF-8 JSON of one request, images not counted.',
-  'gateway.jev.maxQuestions': 'Questions of one request.',
+  'gateway.jev.maxQuestions': 'Questions of one request, for everyone. Absent: 64, and 128 for programs.',
   'gateway.jev.images': 'Image input and Box questions (preview).',
   'gateway.jev.images.enabled': 'Switches image input on.',
   'gateway.jev.images.model': 'Model for requests with an image or a Box question.',
@@ -79,7 +79,8 @@ export const MEANINGS: Readonly<Record<string, string>> = {
   'plugins.<id>.required': 'The host does not start without this plugin.',
   'plugins.<id>.tier': '`process` gives the plugin a process of its own; the default for plugins from a path.',
   'plugins.<id>.settings': 'Settings that the plugin itself defines.',
-  'plugins.<id>.record': 'Keeps whole requests, answers and observations for `replay`. Private.',
+  'plugins.<id>.record':
+    'Writes each run down for `jev-host replay`: page text and typed text included, credentials never. Private.',
   devices: 'Device servers that run beside the host.',
   'devices.browser.enabled': 'Whether it runs.',
   'devices.browser.headless': 'Without a window.',

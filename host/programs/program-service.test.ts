@@ -1,9 +1,11 @@
 /** The two program plugins in the real plugin host, in their real workers. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { HostError } from '../../sdk/contract/errors.ts';
 import { endedAsItMust, hostilePrograms } from '../../test/support/hostile-programs.ts';
 import { programHost, someone } from '../../test/support/program-host.ts';
-import { program } from '../../test/support/programs.ts';
+import { instantAnswer, program } from '../../test/support/programs.ts';
 import type { RunAuthority } from '../plugins/ports.ts';
+import type { ProgramServiceDeps } from './program-service.ts';
 import type { Reference } from './references.ts';
 
 const stranger: RunAuthority = { ...someone, conversationId: 'conversation:2' };
@@ -15,10 +17,12 @@ describe('programs in the real plugin host', () => {
   let tool: Reference;
   let called: unknown[];
   let mayEvaluate = true;
+  let answer: ProgramServiceDeps['evaluate'];
 
   beforeAll(async () => {
     bench = await programHost({
-      settings: { maxConcurrentRuns: 16 },
+      settings: { maxConcurrentRuns: 16, requestTimeoutMs: 3000 },
+      evaluate: (...asked) => answer(...asked),
       mayEvaluate: () => mayEvaluate,
       sources: () => [{ find: (ref) => (ref === tool.ref ? tool : undefined) }],
     });
@@ -28,6 +32,8 @@ describe('programs in the real plugin host', () => {
   const reset = () => {
     called = [];
     mayEvaluate = true;
+    answer = async (request) =>
+      ({ requestId: 'r', requestedModel: 'm', ...(instantAnswer(request as never) as object) }) as never;
     tool = {
       ref: 'shop.find',
       allowed: true,
@@ -117,6 +123,24 @@ describe('programs in the real plugin host', () => {
     await expect(
       bench.call('run', { program: program('return null', { requires: ['jev.evaluate'] }) }),
     ).rejects.toThrow("Jev program cannot widen its caller's capabilities: jev.evaluate");
+    reset();
+  });
+
+  it('wait for an evaluation as long as the operator allows, and are told when its time is up', async () => {
+    reset();
+    answer = (_request, _caller, _id, signal) =>
+      new Promise((_resolve, reject) => {
+        signal.addEventListener('abort', () => reject(new HostError('JEV_CANCELLED')), { once: true });
+      });
+    const run = await bench.call('run', {
+      program: program(
+        `try { await jev.evaluate({ state: 's', questions: { q: { type: 'noul', instructions: 'x' } } }); }
+         catch (error) { return (error as Error).message; }
+         return 'answered';`,
+        { requires: ['jev.evaluate'] },
+      ),
+    });
+    expect(run).toMatchObject({ state: 'completed', result: 'Jev request cancelled or timed out', evaluations: 1 });
     reset();
   });
 

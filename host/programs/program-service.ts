@@ -130,7 +130,8 @@ export function createProgramService(deps: ProgramServiceDeps): ProgramService {
     const ears =
       runner.observe && deps.conversations ? openEars(runner.observe, caller, deps.conversations) : undefined;
     const ports: RunPorts = {
-      evaluate: (request, signal) => deps.evaluate(request, caller, id, signal),
+      evaluate: (request, signal) =>
+        withinTime(runner.requestTimeoutMs, signal, (bounded) => deps.evaluate(request, caller, id, bounded)),
       program: {
         call: callOf(granted, caller),
         report(given) {
@@ -183,6 +184,21 @@ export function createProgramService(deps: ProgramServiceDeps): ProgramService {
       deps.typeCheck.stop();
     },
   };
+}
+
+/** Aborts the work when its time is up, or when whoever asked goes. */
+async function withinTime<T>(ms: number, signal: AbortSignal, work: (bounded: AbortSignal) => Promise<T>): Promise<T> {
+  const bounded = new AbortController();
+  const end = () => bounded.abort();
+  const timer = setTimeout(end, ms);
+  signal.addEventListener('abort', end, { once: true });
+  if (signal.aborted) end();
+  try {
+    return await work(bounded.signal);
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener('abort', end);
+  }
 }
 
 /** The same for every call of one principal, agent and conversation; says nothing about them. */

@@ -18,6 +18,7 @@ function run(code: string, more: { timeoutMs?: number } = {}) {
       requires: ['a.b', 'jev.evaluate'],
       limits: { timeoutMs: more.timeoutMs ?? 5000, maxEvaluations: 10, maxToolCalls: 1000, maxTokens: 1000 },
       maxRequestBytes: 131_072,
+      requestTimeoutMs: 5000,
     },
     {
       engine,

@@ -43,6 +43,7 @@ export default defineController(manifest, {
         requires: [],
         limits: { timeoutMs: 1000, maxEvaluations: 1, maxToolCalls: 10, maxTokens: 1 },
         maxRequestBytes: 1024,
+        requestTimeoutMs: 1000,
       },
       host,
     );

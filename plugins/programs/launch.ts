@@ -82,6 +82,7 @@ export async function prepareLaunch(
       requires: program.requires,
       limits: limitsFor(program.limits, settings),
       maxRequestBytes: settings.maxRequestBytes,
+      requestTimeoutMs: settings.requestTimeoutMs,
       ...(observe ? { observe: withDefaults(observe) } : {}),
     },
   };

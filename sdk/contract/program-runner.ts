@@ -34,6 +34,8 @@ export const RunnerInput = v.strictObject({
     maxTokens: positive,
   }),
   maxRequestBytes: positive,
+  /** Milliseconds that one evaluation may take, beside what the evaluation service allows. */
+  requestTimeoutMs: positive,
   observe: v.optional(Observe),
 });
 export type RunnerInput = v.InferOutput<typeof RunnerInput>;
