@@ -15,8 +15,8 @@ import { suppliedInView } from './field-text.ts';
 import { fingerprint, type Observation } from './observation.ts';
 import { filled } from './opening.ts';
 import { judge } from './policy.ts';
-import { EVALUATION_TIMEOUT_MS } from './session.ts';
-import { providerStop, Stop } from './stop.ts';
+import { Stop } from './stop.ts';
+import { askThinking } from './thinking-question.ts';
 import { belongsToCaptcha } from './walls.ts';
 
 /** Confidence and probability from which an address is looked for, and confidence from which an impact counts. */
@@ -113,23 +113,17 @@ async function other(order: Order, operation: Choice, result: JevResult): Promis
  */
 export async function namedAddress(order: Order): Promise<string> {
   const { session, words } = order;
-  const { counts, input, ctx } = session;
+  const { counts, input } = session;
   order.attempted = { kind: 'navigate' };
   if (!input.textHelper) throw new Stop('NAVIGATION_UNRESOLVED');
   if (counts.textCalls >= input.maxTextCalls) throw new Stop('TEXT_BUDGET');
   counts.textCalls += 1;
   const origin = /^https?:\/\/[^/?#@\s]+/i.exec(session.page?.url ?? '')?.[0];
-  const asked = ctx.thinking.assist({
+  const { text } = await askThinking(session, {
     kind: 'address',
     command: words,
     origin: origin ? `${origin}/`.slice(0, 300) : '',
   });
-  let text: unknown;
-  try {
-    ({ text } = await session.within(asked, EVALUATION_TIMEOUT_MS, 'ADAPTER_TIMEOUT'));
-  } catch (error) {
-    throw error instanceof Stop ? error : providerStop(error);
-  }
   const url = typeof text === 'string' ? helperAddress(text) : undefined;
   session.trace.add('field', { source: 'thinking', address: url !== undefined });
   if (url === undefined) throw new Stop('NAVIGATION_UNRESOLVED');
