@@ -168,7 +168,11 @@ async function inline(options: RunPluginOptions, manifest: Manifest): Promise<un
     features: { ...manifest.features, ...options.features },
     settings: options.settings ?? {},
   };
-  const ctx = { ...facets, signal: cancelled.signal, run: { id: run.runId, ...about } };
+  // As in a worker, facets are read from the context and not copied out of it by a spread.
+  const ctx = Object.assign(Object.create(facets) as object, {
+    signal: cancelled.signal,
+    run: { id: run.runId, ...about },
+  });
   const name = options.handler ?? 'run';
   const handler = name === 'run' ? plugin.run : plugin.tools?.[name];
   if (!handler) throw new HostError('PLUGIN_NOT_AVAILABLE', { plugin: `${manifest.id} (${name})` });
