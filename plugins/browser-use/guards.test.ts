@@ -367,6 +367,25 @@ describe('nothing is done twice', () => {
     expect(result.lastAction).toMatchObject({ operation: 'NAVIGATE', outcome: 'not_executed' });
   });
 
+  it.each([
+    ['a question, by declining it', ['dialog-accept', 'dialog-dismiss'], 'page_click dialog-dismiss'],
+    ['a message, by closing it', ['dialog-accept'], 'page_click dialog-accept'],
+  ])('a dialog that was left open does not keep an address from being opened: %s', async (_what, refs, closes) => {
+    const dialog = {
+      elements: refs.map((ref) => ({ ref, label: ref })),
+      url: 'http://site.example/left',
+      text: 'Sure?',
+    };
+    const { browser, result } = await run({
+      pages: { left: dialog, one: { url: 'http://site.example/', text: 'One' } },
+      input: { startUrl: 'http://site.example/' },
+      faults: [stale('tab_navigate', 'DIALOG_OPENED')],
+      steps: [done],
+    });
+    expect(result.reason).toBe('COMPLETION_CANDIDATE');
+    expect(browser.done).toEqual([closes, 'tab_navigate http://site.example/']);
+  });
+
   it('what is not known outranks a cancellation', async () => {
     const cancel = new AbortController();
     const { result } = await run({
