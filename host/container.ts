@@ -92,19 +92,29 @@ async function listenForOwner(container: DependencyContainer, path: string): Pro
     .catch((error: unknown) => container.resolve(LOG).warn({ path, error: String(error) }, 'no socket for the owner'));
 }
 
+/** Every part is stopped, whatever becomes of the others: one that never started must not keep the rest from ending. */
 async function stop(container: DependencyContainer): Promise<void> {
   container.resolve(STATE).ready = false;
-  container.resolve(CONFIG).close();
-  await container.resolve(API).close();
-  await container.resolve(TASKS).stop();
-  container.resolve(PROGRAMS).stop();
-  await container.resolve(PLUGINS).stop();
-  await container.resolve(DEVICES).stop();
-  await container.resolve(CONNECTORS).close();
-  await container.resolve(USAGE).flush();
-  await container.resolve(DECISIONS).flush();
-  await container.resolve(DISPATCHER).close();
-  await container.resolve(STORE).close();
+  const steps: readonly (() => unknown)[] = [
+    () => container.resolve(CONFIG).close(),
+    () => container.resolve(API).close(),
+    () => container.resolve(TASKS).stop(),
+    () => container.resolve(PROGRAMS).stop(),
+    () => container.resolve(PLUGINS).stop(),
+    () => container.resolve(DEVICES).stop(),
+    () => container.resolve(CONNECTORS).close(),
+    () => container.resolve(USAGE).flush(),
+    () => container.resolve(DECISIONS).flush(),
+    () => container.resolve(DISPATCHER).close(),
+    () => container.resolve(STORE).close(),
+  ];
+  for (const step of steps) {
+    try {
+      await step();
+    } catch (error) {
+      container.resolve(LOG).error({ error: String(error) }, 'a part of the host could not be stopped in order');
+    }
+  }
 }
 
 /** Rooms read the live configuration; what they keep of an older one is withdrawn here. */

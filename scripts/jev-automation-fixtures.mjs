@@ -3,8 +3,10 @@
  * that answers, replans and verifies. See docs/browser-use.md, "Fixtures".
  *
  * Decisions are scripted unless JEV_FIXTURE_INFERENCE names a module that exports `evaluate(request, signal)` and
- * `parent(input)`; the report says which. Nothing is bought, booked or sent anywhere: the pages exist in memory only.
+ * `parent(input)`; the report says which. JEV_FIXTURE_RECORDINGS names a folder for recordings of the runs. Nothing is bought, booked or sent anywhere: the pages exist in memory only.
  */
+import { copyFileSync, mkdirSync, readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import {
   BINDING,
@@ -22,14 +24,15 @@ import { startSyntheticDevice } from './fixtures/synthetic-device.mjs';
 const TURNS = 8;
 
 /**
- * @param {{ scenario?: string, condition?: string, inference?: { evaluate: Function, parent: Function }, log?: (line: string) => void }} [options]
+ * @param {{ scenario?: string, condition?: string, inference?: { evaluate: Function, parent: Function }, recordings?: string, log?: (line: string) => void }} [options]
+ * `recordings` is a folder: each run is recorded into it, for `jev-host replay`.
  * @returns {Promise<{ decisions: 'scripted' | 'live', results: object[], passed: boolean }>}
  */
-export async function runAutomationFixtures({ scenario, condition, inference, log = () => {} } = {}) {
+export async function runAutomationFixtures({ scenario, condition, inference, recordings, log = () => {} } = {}) {
   const results = [];
   for (const one of scenarios.filter(({ name }) => scenario === undefined || name === scenario)) {
     for (const way of conditions.filter(({ name }) => condition === undefined || name === condition)) {
-      const result = await runScenario(one, way, inference);
+      const result = await runScenario(one, way, inference, recordings);
       log(`${result.passed ? 'ok  ' : 'FAIL'} ${one.name}, ${way.name}: ${result.trail.join(' → ')}`);
       results.push(result);
     }
@@ -37,7 +40,7 @@ export async function runAutomationFixtures({ scenario, condition, inference, lo
   return { decisions: inference ? 'live' : 'scripted', results, passed: results.every(({ passed }) => passed) };
 }
 
-async function runScenario(scenario, condition, inference) {
+async function runScenario(scenario, condition, inference, recordings) {
   const { folder, remove } = fixtureFolder();
   const device = await startSyntheticDevice(folder, { pages: scenario.pages, faults: faultsOf(scenario, condition) });
   const evaluator = await startCallbackEvaluator(inference?.evaluate ?? scriptedEvaluator(scenario, condition));
@@ -54,6 +57,7 @@ async function runScenario(scenario, condition, inference) {
         scope,
         fields: scenario.fields,
         budget: condition.budget,
+        record: recordings !== undefined,
       }),
     );
     const { agent } = host;
@@ -104,8 +108,20 @@ async function runScenario(scenario, condition, inference) {
     await host?.stop();
     await evaluator.close();
     await device.close();
+    if (recordings !== undefined) keepRecordings(folder, join(recordings, `${scenario.name}, ${condition.name}`));
     remove();
   }
+}
+
+/** The runs of one task, in the order in which they began. */
+function keepRecordings(folder, to) {
+  mkdirSync(to, { recursive: true, mode: 0o700 });
+  const from = join(folder, 'data/recordings');
+  const files = readdirSync(from, { recursive: true })
+    .filter((name) => name.endsWith('.jsonl'))
+    .map((name) => ({ path: join(from, name), began: statSync(join(from, name)).birthtimeMs }))
+    .sort((a, b) => a.began - b.began);
+  for (const [at, { path }] of files.entries()) copyFileSync(path, join(to, `run ${at + 1}.jsonl`));
 }
 
 /** The fault strikes the action that would submit. */
@@ -159,7 +175,8 @@ export async function main(args) {
   if (args.length > 0) console.log('The built-in controller is used; a path to another one is not needed.');
   const module = process.env.JEV_FIXTURE_INFERENCE;
   const inference = module ? await import(pathToFileURL(module).href) : undefined;
-  const report = await runAutomationFixtures({ inference, log: console.log });
+  const recordings = process.env.JEV_FIXTURE_RECORDINGS;
+  const report = await runAutomationFixtures({ inference, recordings, log: console.log });
   console.log(
     `\nDecisions: ${report.decisions}. ${report.results.filter(({ passed }) => passed).length} of ${report.results.length} as they should be.`,
   );

@@ -44,6 +44,7 @@ async function busyBackup(name: string): Promise<{ store: LmdbStore; seal(): Ret
   const store = await openStore('data');
   const audit = createAuditLog(store);
   for (let n = 0; n < 20; n++) await change(store, audit, n);
+  await audit.drain();
   const copying = store.backup(at(name));
   const writing = Array.from({ length: 100 }, (_, n) => change(store, audit, 20 + n));
   await Promise.all([copying, ...writing]);

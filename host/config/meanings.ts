@@ -79,7 +79,8 @@ export const MEANINGS: Readonly<Record<string, string>> = {
   'plugins.<id>.required': 'The host does not start without this plugin.',
   'plugins.<id>.tier': '`process` gives the plugin a process of its own; the default for plugins from a path.',
   'plugins.<id>.settings': 'Settings that the plugin itself defines.',
-  'plugins.<id>.record': 'Keeps whole requests, answers and observations for `replay`. Private.',
+  'plugins.<id>.record':
+    'Writes each run down for `jev-host replay`: page text and typed text included, credentials never. Private.',
   devices: 'Device servers that run beside the host.',
   'devices.browser.enabled': 'Whether it runs.',
   'devices.browser.headless': 'Without a window.',

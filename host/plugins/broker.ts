@@ -47,7 +47,9 @@ export class Broker {
   readonly #grants: Grants;
   readonly #deps: BrokerDeps;
   readonly #violated: (reason: string) => void;
-  readonly #ended = new AbortController();
+  /** Made with the first handler: most runs have few, and an abort controller costs as much as a message. */
+  #ending: AbortController | undefined;
+  #over = false;
   readonly #handlers = new Map<CapabilityId, Record<string, Handler> | undefined>();
   readonly #spent = new Map<CapabilityId, number>();
   #inFlight = 0;
@@ -79,7 +81,7 @@ export class Broker {
     const spec = callTable.get(name);
     if (!spec) throw new HostError('CAPABILITY_DENIED', { capability: name });
     const { capability } = spec;
-    if (this.#ended.signal.aborted) refuse('RUN_ENDED');
+    if (this.#over) refuse('RUN_ENDED');
     const parsed = v.safeParse(spec.args, args);
     if (!parsed.success) {
       this.#violated(`arguments of ${name} outside the contract`);
@@ -119,7 +121,8 @@ export class Broker {
 
   /** The run is over: nothing more is served, and what is under way is told to stop. */
   end(): void {
-    this.#ended.abort(new HostError('RUN_ENDED'));
+    this.#over = true;
+    this.#ending?.abort(new HostError('RUN_ENDED'));
     this.#handlers.clear();
   }
 
@@ -127,9 +130,10 @@ export class Broker {
     const granted = this.#grants.get(capability);
     if (!granted) refuse('CAPABILITY_DENIED', { capability });
     if (!this.#handlers.has(capability)) {
+      this.#ending ??= new AbortController();
       const run: CapabilityRun = {
         ...this.run,
-        ended: this.#ended.signal,
+        ended: this.#ending.signal,
         request: granted.request,
         narrowing: granted.narrowing,
       };

@@ -159,6 +159,7 @@ export function createPluginHost(deps: PluginHostDeps): RunningPluginHost {
       clearInterval(watch);
       for (const close of watchers.values()) close();
       await Promise.all([...plugins.values()].map((plugin) => plugin.stop()));
+      deps.recordings?.close();
     },
   };
 }

@@ -16,6 +16,8 @@ import { Generation } from './generation.ts';
 import { effectiveGrants } from './grants.ts';
 import type { PluginState, RunCall } from './ports.ts';
 import { readManifest } from './read-manifest.ts';
+import type { RunRecorder } from './recording/recorder.ts';
+import type { Recordings } from './recording/recordings.ts';
 import { performRun, type RunGraces } from './run.ts';
 
 export interface PluginTimes extends RunGraces {
@@ -31,6 +33,8 @@ export interface PluginDeps extends BrokerDeps {
   tiers: Readonly<Record<'thread' | 'process', ExecutionService>>;
   times: PluginTimes;
   approvals: Approvals;
+  /** Where runs of plugins with `record` are written down. Absent: they are not. */
+  recordings?: Recordings;
   /** The contributed tools may be others now. */
   toolsChanged?(): void;
   /** Development: plugins from a path are approved as they are. */
@@ -173,7 +177,17 @@ export class Plugin {
         this.#deps.called?.(settled);
       },
     };
-    return performRun(generation, handler, call, counted, this.#deps.times);
+    return performRun(generation, handler, call, counted, this.#deps.times, this.#recorder(generation, handler, call));
+  }
+
+  #recorder({ is }: Generation, handler: string, { runId, authority, input }: RunCall): RunRecorder | undefined {
+    if (!this.config.record) return undefined;
+    const { id, version } = is.manifest;
+    const { features, settings } = is;
+    const plugin = { id, version };
+    const { taskId } = authority;
+    const about = { plugin, handler, runId, at: this.#deps.now(), input, features, settings };
+    return this.#deps.recordings?.begin({ ...about, ...(taskId === undefined ? {} : { taskId }) });
   }
 
   /** Forgets the crashes, and starts again what they ended. */

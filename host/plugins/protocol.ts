@@ -12,6 +12,8 @@ export const LOG_BURST = 200;
 export const LOG_PER_SECOND = 20;
 /** Characters of one log line. */
 export const MAX_LOG_CHARS = 4096;
+/** Readings of the clock that one recorded run notes. */
+export const MAX_READINGS = 100_000;
 
 /** Methods of the worker that the host calls. */
 export const workerMethods = ['activate', 'run', 'abort', 'ping', 'deactivate'] as const;
@@ -44,6 +46,8 @@ export const RunMessage = v.strictObject({
   handler: v.pipe(v.string(), v.minLength(1), v.maxLength(64)),
   /** Absent is undefined. */
   input: v.optional(v.unknown()),
+  /** The run is recorded or replayed: chance comes from the seed, waiting goes through the host (recording/draws.ts). */
+  tape: v.optional(v.strictObject({ seed: v.string(), clock: v.optional(v.array(v.number())) })),
 });
 export type RunMessage = v.InferOutput<typeof RunMessage>;
 
@@ -55,6 +59,14 @@ export const hostReports = {
   /** Something was thrown that no run waits for: where, and its text. */
   'host.stray': {
     args: v.strictTuple([v.picklist(['timer', 'rejection', 'uncaught']), v.pipe(v.string(), v.maxLength(4096))]),
+  },
+  /** A run with a tape waits: milliseconds. */
+  'host.sleep': { args: v.strictTuple([v.pipe(v.number(), v.finite())]) },
+  /** What the clock of such a run said since its last call: a JSON list of numbers. */
+  'host.drew': {
+    args: v.strictTuple([
+      v.pipe(Text, v.parseJson(), v.array(v.pipe(v.number(), v.finite())), v.maxLength(MAX_READINGS)),
+    ]),
   },
 } as const;
 

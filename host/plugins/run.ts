@@ -4,6 +4,8 @@ import { HostError, refuse } from '../../sdk/contract/errors.ts';
 import { Broker, type BrokerDeps } from './broker.ts';
 import type { Generation } from './generation.ts';
 import type { RunCall } from './ports.ts';
+import { recordEnd, recordedCalls } from './recording/recorded-calls.ts';
+import type { RunRecorder } from './recording/recorder.ts';
 import type { Slot } from './slot.ts';
 
 /** Milliseconds that a cancelled run has to clean up and return. */
@@ -23,8 +25,9 @@ export async function performRun(
   call: RunCall,
   deps: BrokerDeps,
   graces: RunGraces,
+  recorder?: RunRecorder,
 ): Promise<unknown> {
-  return generation.use(call.signal, (slot) => onSlot(slot, generation, handler, call, deps, graces));
+  return generation.use(call.signal, (slot) => onSlot(slot, generation, handler, call, deps, graces, recorder));
 }
 
 async function onSlot(
@@ -34,6 +37,7 @@ async function onSlot(
   call: RunCall,
   deps: BrokerDeps,
   graces: RunGraces,
+  recorder: RunRecorder | undefined,
 ): Promise<unknown> {
   const { manifest, grants, limits } = generation.is;
   const plugin = manifest.id;
@@ -56,6 +60,7 @@ async function onSlot(
   const end = (why: string, graceMs: number, otherwise: HostError): void => {
     if (cancelled.signal.aborted) return;
     cancelled.abort(new HostError('RUN_CANCELLED'));
+    recorder?.aborted(why);
     slot.abort(runId, why);
     timers.push(
       setTimeout(() => {
@@ -82,8 +87,23 @@ async function onSlot(
   call.signal.addEventListener('abort', onAbort, { once: true });
 
   try {
-    const message = { runId, handler, ...(call.input === undefined ? {} : { input: call.input }) };
-    return answerOf(await Promise.race([slot.run(message, broker), abandoned]), plugin, slot);
+    const message = {
+      runId,
+      handler,
+      ...(call.input === undefined ? {} : { input: call.input }),
+      ...(recorder ? { tape: { seed: recorder.seed } } : {}),
+    };
+    const running = recorder
+      ? recordEnd(
+          slot.run(
+            message,
+            recordedCalls(broker, recorder, () => slot.ping()),
+          ),
+          recorder,
+        )
+      : slot.run(message, broker);
+    running.catch(() => {});
+    return answerOf(await Promise.race([running, abandoned]), plugin, slot);
   } catch (error) {
     if (error instanceof HostError) throw error;
     const { code, message } = error as { code?: unknown; message?: unknown };

@@ -5,8 +5,7 @@
  * is rejected at once with the reason, and the slot is never used again.
  */
 import * as v from 'valibot';
-import { HostError } from '../../sdk/contract/errors.ts';
-import type { Broker } from './broker.ts';
+import { HostError, refuse } from '../../sdk/contract/errors.ts';
 import type { EndCause, Execution } from './execution.ts';
 import { type Caller, connect, failureOf, serve } from './peer.ts';
 import {
@@ -21,6 +20,17 @@ import {
 
 /** Longest time between two looks at whether a plugin still answers. */
 const PING_EVERY_MS = 1000;
+
+/** What serves the calls of one run: the broker, or a recording of one. */
+export interface RunCalls {
+  /** The call that the run made last. */
+  readonly current: string;
+  dispatch(name: string, args: readonly unknown[]): Promise<unknown>;
+  /** Only a run with a tape waits through the host, and tells what its clock said. */
+  sleep?(ms: number): Promise<void>;
+  drew?(clock: number[]): void;
+  end(): void;
+}
 
 export interface SlotOptions {
   pluginId: string;
@@ -37,7 +47,7 @@ export class Slot {
   readonly ended: Promise<HostError>;
   readonly #options: SlotOptions;
   readonly #caller: Caller;
-  readonly #runs = new Map<string, Broker>();
+  readonly #runs = new Map<string, RunCalls>();
   readonly #end: (reason: HostError) => void;
   #reason: HostError | undefined;
   #stopping = false;
@@ -80,19 +90,24 @@ export class Slot {
   }
 
   /** @returns the answer's JSON text, or null for none. Rejects with a `Failure` of the plugin, or the slot's end. */
-  async run(message: RunMessage, broker: Broker): Promise<unknown> {
-    this.#runs.set(message.runId, broker);
+  async run(message: RunMessage, calls: RunCalls): Promise<unknown> {
+    this.#runs.set(message.runId, calls);
     try {
       return await this.#caller.call('run', JSON.stringify(message));
     } finally {
       this.#runs.delete(message.runId);
-      broker.end();
+      calls.end();
     }
   }
 
   /** Tells a run that it is cancelled. It may go on to clean up. */
   abort(runId: string, reason: string): void {
     this.#caller.call('abort', runId, reason).catch(() => {});
+  }
+
+  /** Resolves when the worker answers. */
+  ping(): Promise<unknown> {
+    return this.#caller.call('ping');
   }
 
   kill(reason: HostError): void {
@@ -111,23 +126,33 @@ export class Slot {
 
   /** The call in which the plugin is, as far as the host can tell. */
   current(): string {
-    const [broker] = this.#runs.values();
-    return broker?.current ?? 'activate';
+    const [calls] = this.#runs.values();
+    return calls?.current ?? 'activate';
   }
 
   #methods(): Record<string, (...args: never[]) => unknown> {
     const methods: Record<string, (...args: never[]) => unknown> = {};
-    for (const name of callTable.keys()) {
-      methods[name] = async (runId: unknown, ...args: unknown[]) => {
+    const served = (work: (calls: RunCalls, args: unknown[]) => unknown) => {
+      return async (runId: unknown, ...args: unknown[]) => {
         try {
-          const broker = typeof runId === 'string' ? this.#runs.get(runId) : undefined;
-          if (!broker) throw new HostError('RUN_ENDED');
-          return await broker.dispatch(name, args);
+          const calls = typeof runId === 'string' ? this.#runs.get(runId) : undefined;
+          if (!calls) throw new HostError('RUN_ENDED');
+          return await work(calls, args);
         } catch (error) {
           throw failureOf(error);
         }
       };
-    }
+    };
+    for (const name of callTable.keys()) methods[name] = served((calls, args) => calls.dispatch(name, args));
+    methods['host.sleep'] = served(async (calls, args) => {
+      if (!calls.sleep) refuse('CAPABILITY_DENIED', { capability: 'host.sleep' });
+      await calls.sleep(...v.parse(hostReports['host.sleep'].args, args));
+      return null;
+    });
+    methods['host.drew'] = served((calls, args) => {
+      calls.drew?.(...v.parse(hostReports['host.drew'].args, args));
+      return null;
+    });
     methods['host.stray'] = (...args: unknown[]) => {
       const parsed = v.safeParse(hostReports['host.stray'].args, args);
       if (parsed.success) this.#options.stray(...parsed.output);
@@ -148,7 +173,7 @@ export class Slot {
     this.#reason = reason;
     clearInterval(this.#watch);
     this.#caller.fail(reason);
-    for (const broker of this.#runs.values()) broker.end();
+    for (const calls of this.#runs.values()) calls.end();
     this.#runs.clear();
     this.#end(reason);
   }
@@ -176,7 +201,7 @@ export class Slot {
         waiting = false;
         silentMs = 0;
       };
-      this.#caller.call('ping').then(answered, () => {});
+      this.ping().then(answered, () => {});
     };
   }
 }

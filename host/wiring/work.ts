@@ -1,9 +1,11 @@
 /** What carries tasks out: plugins, the helpers of their runs, connectors, and the task service itself. */
 import { randomUUID } from 'node:crypto';
 import type { DependencyContainer } from 'tsyringe';
+import { taskTables } from '../../core/receipts/task-record.ts';
 import type { HostConfig } from '../config/schema.ts';
 import { createConnectors } from '../connectors/connectors.ts';
 import { createPluginHost } from '../plugins/plugin-host.ts';
+import { createRecordings } from '../plugins/recording/recordings.ts';
 import { createThinkingPort } from '../plugins/thinking-port.ts';
 import { createTaskService } from '../tasks/task-service.ts';
 import {
@@ -34,6 +36,7 @@ export function registerWork(container: DependencyContainer): void {
   once(container, PLUGINS, (from) => {
     const log = from.resolve(LOG);
     return createPluginHost({
+      recordings: recordingsOf(from),
       config: from.resolve(CONFIG).current.plugins,
       store: from.resolve(STORE),
       log: ({ pluginId, runId, level, text }) => log[level]({ plugin: pluginId, run: runId }, text),
@@ -81,6 +84,16 @@ export function registerWork(container: DependencyContainer): void {
       ids: { uuid: randomUUID },
       log: (event, details) => log.warn(details, event),
     });
+  });
+}
+
+function recordingsOf(from: DependencyContainer) {
+  const tasks = from.resolve(STORE).table(taskTables.tasks);
+  const log = from.resolve(LOG);
+  return createRecordings({
+    dataDir: from.resolve(SURROUNDINGS).dataDir,
+    taskExists: (taskId) => tasks.get([taskId]) !== undefined,
+    failed: (problem) => log.warn({ problem }, 'a run is not recorded'),
   });
 }
 

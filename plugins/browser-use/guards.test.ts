@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { BrowserRunInput } from '../../sdk/contract/browser-run.ts';
-import { isCode } from '../../sdk/contract/codes.ts';
+import { type CodeEntry, codes, isCode } from '../../sdk/contract/codes.ts';
 import { HostError } from '../../sdk/contract/errors.ts';
+import type { JevResult } from '../../sdk/contract/jev.ts';
 import {
   type ScriptedBrowserOptions,
   type ScriptedFault,
@@ -230,6 +231,46 @@ describe('every stop has its reason, its sentence and its next step', () => {
       'TEXT_BUDGET',
     ],
     [
+      'an answer that is none of the offered',
+      { parts: garbled((answers) => Object.assign(answers.operation ?? {}, { choice: 'BUY' })) },
+      'blocked',
+      'INVALID_DECISION',
+    ],
+    [
+      'an answer to a question that was not asked',
+      { parts: garbled((answers) => Object.assign(answers, { also: answers.operation })) },
+      'blocked',
+      'INVALID_DECISION',
+    ],
+    ['a sign-in page', { pages: { p: signIn } }, 'blocked', 'AUTH_REQUIRED'],
+    [
+      'a page that asks for a person',
+      { pages: { p: { url: 'http://site.example/', title: 'Checking your browser', text: 'Just a moment' } } },
+      'blocked',
+      'CAPTCHA_REQUIRED',
+    ],
+    [
+      'a banner that asks for consent in the way',
+      { pages: { p: banner }, steps: [{ operation: 'BLOCKED' }] },
+      'blocked',
+      'CONSENT_BANNER',
+    ],
+    [
+      'an address that the browser does not open',
+      {
+        input: { startUrl: 'http://site.example/' },
+        faults: [{ tool: 'tab_navigate', does: { error: 'NAVIGATION_DENIED', action_executed: false } }],
+      },
+      'blocked',
+      'NAVIGATION_DENIED',
+    ],
+    [
+      'a tab that is another run’s',
+      { faults: [{ tool: 'browser_task_acquire', does: { error: 'BROWSER_BUSY', action_executed: false } }] },
+      'blocked',
+      'BROWSER_BUSY',
+    ],
+    [
       'words without a task',
       { steps: [{ operation: 'UNCLEAR' }], input: { sessionStart: true } },
       'needs_verification',
@@ -244,13 +285,42 @@ describe('every stop has its reason, its sentence and its next step', () => {
   ])('%s', async (_name, given, status, reason) => {
     const { result, browser, operationIds } = await run(given);
     expect(result).toMatchObject({ status, reason });
-    expect(isCode(reason)).toBe(true);
+    expect(sentenceOf(reason)).toMatch(/^[A-Z].{10,}\.$/s);
+    expect(isCode(reason) && codes[reason].next).toMatch(/^[A-Z].{10,}\.$/s);
     // Whatever the end: the lease is given back, and no operation id was used for two dispatches.
     expect(browser.leaseHeld()).toBe(false);
     expect(new Set(operationIds).size).toBe(operationIds.length);
     expect(result.trace?.events.at(-1)).toMatchObject({ phase: 'terminal', reason });
   });
 });
+
+const signIn = {
+  url: 'http://site.example/login',
+  title: 'Sign in',
+  elements: [{ ref: 'p', label: 'Password', tag: 'input', type: 'password', sensitive: true }],
+};
+const banner = {
+  url: 'http://site.example/',
+  text: 'Shop',
+  elements: [{ ref: 'ok', label: 'Accept all', context: 'We use cookies' }],
+};
+
+function sentenceOf(reason: string): string {
+  if (!isCode(reason)) return '';
+  const { says } = codes[reason] as CodeEntry;
+  return typeof says === 'string' ? says : says({});
+}
+
+/** An evaluator whose answer breaks its own question. */
+function garbled(spoil: (answers: JevResult['answers']) => void): Partial<InlineParts> {
+  return {
+    evaluate: async (request) => {
+      const result = await scriptedEvaluator([{ operation: 'WAIT' }])(request, new AbortController().signal);
+      spoil(result.answers);
+      return result;
+    },
+  };
+}
 
 /** An evaluator that spreads its confidence. */
 function unsure(): Partial<InlineParts> {
@@ -295,6 +365,25 @@ describe('nothing is done twice', () => {
     const { browser, result } = await run({ input: { startUrl: 'http://elsewhere.example/' } });
     expect(browser.done).toEqual([]);
     expect(result.lastAction).toMatchObject({ operation: 'NAVIGATE', outcome: 'not_executed' });
+  });
+
+  it.each([
+    ['a question, by declining it', ['dialog-accept', 'dialog-dismiss'], 'page_click dialog-dismiss'],
+    ['a message, by closing it', ['dialog-accept'], 'page_click dialog-accept'],
+  ])('a dialog that was left open does not keep an address from being opened: %s', async (_what, refs, closes) => {
+    const dialog = {
+      elements: refs.map((ref) => ({ ref, label: ref })),
+      url: 'http://site.example/left',
+      text: 'Sure?',
+    };
+    const { browser, result } = await run({
+      pages: { left: dialog, one: { url: 'http://site.example/', text: 'One' } },
+      input: { startUrl: 'http://site.example/' },
+      faults: [stale('tab_navigate', 'DIALOG_OPENED')],
+      steps: [done],
+    });
+    expect(result.reason).toBe('COMPLETION_CANDIDATE');
+    expect(browser.done).toEqual([closes, 'tab_navigate http://site.example/']);
   });
 
   it('what is not known outranks a cancellation', async () => {

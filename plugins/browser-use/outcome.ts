@@ -19,6 +19,8 @@ const helpless = new Set([
   'LOW_TARGET_CONFIDENCE',
   'WAIT_BUDGET',
   'TARGET_OBSCURED',
+  // A page with nothing but a password to give.
+  'PAGE_CONTENT_UNAVAILABLE',
 ]);
 
 export function resultOf(session: Session, end: Stop): BrowserRunResult {

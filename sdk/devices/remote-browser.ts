@@ -53,7 +53,7 @@ export type Dispatched =
   | ({ outcome: 'unknown' } & Refusal);
 
 export interface RemoteBrowser {
-  /** Takes the tab's lease. @returns ok with no value, or the refusal (for instance LEASE_HELD). */
+  /** Takes the tab's lease. @returns ok with no value, or the refusal (for instance BROWSER_BUSY). */
   acquire(): Promise<Read<null>>;
   renew(): Promise<Read<null>>;
   /** Gives the lease back, best effort. The token is not used again, whatever the answer. */

@@ -6,11 +6,14 @@ import { effectiveGrants } from '../../host/plugins/grants.ts';
 import { type Failure, failureOf } from '../../host/plugins/peer.ts';
 import type { RunAuthority, RunPorts } from '../../host/plugins/ports.ts';
 import { checkManifest, readManifest } from '../../host/plugins/read-manifest.ts';
+import { RunRecorder } from '../../host/plugins/recording/recorder.ts';
+import { type Replayed, replayRun } from '../../host/plugins/recording/replay.ts';
 import { performRun } from '../../host/plugins/run.ts';
 import { threadTier } from '../../host/plugins/thread-tier.ts';
 import { isCode } from '../contract/codes.ts';
 import { HostError } from '../contract/errors.ts';
 import type { Manifest } from '../contract/manifest.ts';
+import { type Recording, readRecording } from '../contract/recording.ts';
 import type { DefinedPlugin, ManifestLike } from '../plugin/define.ts';
 import { createFacets } from '../plugin/facets.ts';
 
@@ -34,8 +37,34 @@ export interface RunPluginOptions {
   graceMs?: number;
   authority?: RunAuthority;
   store?: BrokerDeps['store'];
+  /** Is given a recording of the run when it has ended, to be replayed by `replayPlugin`. In a worker only. */
+  record?(recording: Recording): void;
   /** Lines that the plugin logged. */
   log?(line: { level: string; text: string }): void;
+}
+
+/** @returns the recorder to hand to the run, and what to call after it. */
+function recording(options: RunPluginOptions, { id, version, features }: Manifest) {
+  const { record, handler = 'run', input, settings = {} } = options;
+  if (!record) return { finish: () => {} };
+  const lines: string[] = [];
+  const about = {
+    plugin: { id, version },
+    handler,
+    runId: 'test-run',
+    at: Date.now(),
+    input,
+    features: { ...features, ...options.features },
+    settings,
+  };
+  const recorder = new RunRecorder(about, (line) => void lines.push(line));
+  return { recorder, finish: () => record(readRecording(lines.join(''))) };
+}
+
+/** Repeats a recorded run with the plugin in a folder, in a real worker and offline (see `replayRun`). */
+export async function replayPlugin(plugin: string, recording: Recording): Promise<Replayed> {
+  const manifest = readManifest(plugin);
+  return replayRun({ recording, manifest, bundle: await bundlePlugin(plugin, manifest.entry) });
 }
 
 const nobody: RunAuthority = { principalId: 'test', agentId: 'test', conversationId: 'test' };
@@ -80,13 +109,19 @@ async function inWorker(options: RunPluginOptions, manifest: Manifest): Promise<
       ...(options.deadlineMs === undefined ? {} : { deadlineMs: options.deadlineMs }),
     };
     const graces = { cancelMs: options.graceMs ?? 5000, deadlineMs: options.graceMs ?? 1000 };
-    return await performRun(generation, options.handler ?? 'run', call, brokerDeps(options), graces);
+    const { recorder, finish } = recording(options, manifest);
+    try {
+      return await performRun(generation, options.handler ?? 'run', call, brokerDeps(options), graces, recorder);
+    } finally {
+      finish();
+    }
   } finally {
     await generation.close(0);
   }
 }
 
 async function inline(options: RunPluginOptions, manifest: Manifest): Promise<unknown> {
+  if (options.record) throw new TypeError('A run is recorded in a worker: its order of events is the one that counts.');
   const plugin = typeof options.plugin === 'string' ? await evaluated(options.plugin, manifest) : options.plugin.entry;
   const cancelled = new AbortController();
   const stop = (): void => cancelled.abort(new HostError('RUN_CANCELLED'));
@@ -133,7 +168,11 @@ async function inline(options: RunPluginOptions, manifest: Manifest): Promise<un
     features: { ...manifest.features, ...options.features },
     settings: options.settings ?? {},
   };
-  const ctx = { ...facets, signal: cancelled.signal, run: { id: run.runId, ...about } };
+  // As in a worker, facets are read from the context and not copied out of it by a spread.
+  const ctx = Object.assign(Object.create(facets) as object, {
+    signal: cancelled.signal,
+    run: { id: run.runId, ...about },
+  });
   const name = options.handler ?? 'run';
   const handler = name === 'run' ? plugin.run : plugin.tools?.[name];
   if (!handler) throw new HostError('PLUGIN_NOT_AVAILABLE', { plugin: `${manifest.id} (${name})` });

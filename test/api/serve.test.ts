@@ -1,10 +1,11 @@
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Agent } from 'undici';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { startJevHost } from '../../scripts/demo/stack.mjs';
 
@@ -87,6 +88,79 @@ describe('jev-host serve', () => {
     const checked = await run('config', 'check', '--config', join(folder, 'config.json'), '--json');
     expect(checked.code).toBe(1);
     expect(JSON.parse(checked.stdout).problems).toHaveLength(2);
+  });
+
+  it('refuses a key from the moment at which it expires, and says nothing of it before', async () => {
+    const expiring = config();
+    const soon = Date.now() + 4000;
+    expiring.gateway.api.keys = [
+      { id: 'a', sha256: sha256(KEY), agents: '*', access: 'write', expiresAt: new Date(soon).toISOString() },
+      { id: 'old', sha256: sha256('old'), agents: '*', access: 'admin', expiresAt: '2020-01-01T00:00:00Z' },
+    ];
+    const host = await serve(expiring);
+    expect(await status(host.url, '/api/v1/agents', 'old')).toBe(401);
+    await expect.poll(() => status(host.url, '/api/v1/agents'), { timeout: 15_000 }).toBe(401);
+    expect(Date.now()).toBeGreaterThanOrEqual(soon);
+  });
+
+  it('serves HTTPS with the operator’s certificate, and nothing else on that port', async () => {
+    const [cert, key] = [join(folder, 'cert.pem'), join(folder, 'key.pem')];
+    const made = ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2', '-subj', '/CN=localhost'];
+    execFileSync(
+      'openssl',
+      [...made, '-addext', 'subjectAltName=DNS:localhost,IP:127.0.0.1', '-keyout', key, '-out', cert],
+      {
+        stdio: 'ignore',
+      },
+    );
+    const secure = config();
+    Object.assign(secure.gateway.api, { tls: { certFile: cert, keyFile: key } });
+    const host = await serve(secure);
+    expect(host.url).toMatch(/^https:/);
+    const ca = readFileSync(cert);
+    const dispatcher = new Agent({ connect: { ca } });
+    try {
+      const answer = await dispatcher.request({
+        origin: host.url,
+        path: '/api/v1/agents',
+        method: 'GET',
+        headers: { authorization: `Bearer ${KEY}` },
+      });
+      expect(answer.statusCode).toBe(200);
+      await answer.body.dump();
+    } finally {
+      await dispatcher.close();
+    }
+    await expect(fetch(host.url.replace('https:', 'http:'))).rejects.toThrow();
+    await expect(fetch(host.url)).rejects.toThrow();
+  });
+
+  it.each([
+    ['a certificate that is not there', { certFile: '/nowhere/cert.pem', keyFile: '/nowhere/key.pem' }],
+    ['a file that is no certificate', undefined],
+  ])('does not start with %s, and says which file', async (_, tls) => {
+    const nonsense = join(folder, 'nonsense.pem');
+    writeFileSync(nonsense, 'no certificate');
+    const wrong = config();
+    Object.assign(wrong.gateway.api, { tls: tls ?? { certFile: nonsense, keyFile: nonsense } });
+    const { code, stdout, stderr } = await run('serve', '--config', write(wrong), '--port', '0');
+    expect(code).toBe(1);
+    expect(stdout).toBe('');
+    expect(stderr).toContain(tls ? '/nowhere/cert.pem' : nonsense);
+  });
+
+  it('ends when its port is taken, and says which', async () => {
+    const taken = createServer();
+    await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
+    try {
+      const { port } = taken.address() as AddressInfo;
+      const { code, stdout, stderr } = await run('serve', '--config', write(config()), '--port', String(port));
+      expect(code).toBe(1);
+      expect(stdout).toBe('');
+      expect(stderr).toContain(String(port));
+    } finally {
+      taken.close();
+    }
   });
 
   it('refuses a second host on the same data directory', async () => {

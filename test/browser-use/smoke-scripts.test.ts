@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -93,6 +93,85 @@ describe('the smoke fixture', () => {
     const run = await runGatewayBrowserFixture({ ...optionsFor(task), assess: () => false });
     expect(run.verified).toBe(false);
     expect(run.task.browserReport).toMatchObject({ reason: 'COMPLETION_CANDIDATE' });
+  });
+});
+
+describe('the smoke fixture in a container', () => {
+  /** Stands in for a runtime: keeps the command line, and runs the program where the mounts say, without a network. */
+  function runtime(): NodeJS.ProcessEnv & { lines: string } {
+    const folder = join(directory, 'bin');
+    const lines = join(directory, 'lines');
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(
+      join(folder, 'docker'),
+      `#!${process.execPath}
+const { appendFileSync } = require('node:fs');
+const { spawnSync } = require('node:child_process');
+const args = process.argv.slice(2);
+if (args[0] === 'info') process.exit(0);
+appendFileSync(${JSON.stringify(lines)}, JSON.stringify({ args, env: Object.keys(process.env) }) + '\\n');
+const mounts = args.filter((arg) => arg.startsWith('type=bind')).map((arg) => /source=([^,]+),target=([^,]+)/.exec(arg).slice(1));
+const outside = (text) => mounts.reduce((all, [source, target]) => all.replaceAll(target, source), text);
+const input = outside(require('node:fs').readFileSync(0, 'utf8'));
+const [program] = args.slice(args.indexOf('node') + 1).map(outside);
+const ran = spawnSync('unshare', ['--map-root-user', '--net', process.execPath, program], {
+  input, env: { PATH: process.env.PATH, JEV_HOST_TICKET: process.env.JEV_HOST_TICKET }, stdio: ['pipe', 'inherit', 'inherit'] });
+process.exit(ran.status ?? 1);
+`,
+      { mode: 0o755 },
+    );
+    return { PATH: `${folder}:${process.env.PATH}`, HOME: directory, SECRET_OF_OURS: 'x', lines };
+  }
+
+  it('takes the same task to its end over the socket, and shows the container nothing else', async () => {
+    const task = taskOf('wizard-pages');
+    site.reset(task);
+    const { lines, ...env } = runtime();
+    const run = await runGatewayBrowserFixture({
+      ...optionsFor(task),
+      containerImage: 'node:20-slim',
+      env,
+      assess: () => same(site.received(task), task.expected) && 'The site received the order, once.',
+    });
+    expect(run).toMatchObject({
+      verified: true,
+      task: { state: 'completed', outcome: 'verified' },
+      container: {
+        network: [],
+        hostOnly: [403, 403, 403, 403, 403, 403],
+        foreign: { isError: true, error: 'ACCESS_DENIED', tasks: 0 },
+      },
+    });
+    const started = readFileSync(lines, 'utf8')
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as { args: string[]; env: string[] });
+    expect(started).toHaveLength(3);
+    for (const { args, env: seen } of started) {
+      const text = args.join(' ');
+      expect(text).toMatch(/^run --env TYPESAFE_API_KEY= --env JEV_HOST_MCP_URL --env JEV_HOST_TICKET --rm /);
+      expect(text).toContain('--network none --read-only --cap-drop ALL');
+      expect(text).toMatch(/ node:20-slim node \/workspace\/container-agent\.mjs$/);
+      expect(args.filter((arg) => arg.startsWith('type=bind'))).toHaveLength(2);
+      // The ticket is in the environment, never on the command line; nothing else of ours is in either.
+      expect(text).not.toContain('jt_');
+      expect(seen).not.toContain('SECRET_OF_OURS');
+    }
+  }, 60_000);
+
+  it('says so, and starts nothing, where no runtime answers', async () => {
+    const empty = join(directory, 'empty');
+    mkdirSync(empty, { recursive: true });
+    const asked: unknown[] = [];
+    const run = runGatewayBrowserFixture({
+      ...optionsFor(taskOf('wizard-pages')),
+      containerImage: 'node:20-slim',
+      env: { PATH: empty },
+      evaluate: async (request: unknown) => void asked.push(request),
+      assess: () => false,
+    });
+    await expect(run).rejects.toThrow('neither docker nor podman answers here');
+    expect(asked).toEqual([]);
   });
 });
 

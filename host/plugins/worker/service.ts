@@ -14,6 +14,7 @@ import {
   MAX_WIRE_SIZE,
   RunMessage,
 } from '../protocol.ts';
+import { type Draws, drawsOf } from '../recording/draws.ts';
 import { startSignal } from './abort-classes.ts';
 import { runContext } from './run-context.ts';
 import { openSandbox, type Sandbox } from './sandbox.ts';
@@ -126,11 +127,13 @@ export class PluginService {
     const { signal, abort } = startSignal();
     return new Promise((resolve, reject) => {
       this.#runs.set(message.runId, { id: message.runId, abort, fail: reject });
-      const ctx = this.#context(activation, sandbox, message.runId, signal as unknown as AbortSignal);
+      const draws = message.tape && drawsOf(message.tape, now);
+      const ctx = this.#context(activation, sandbox, message.runId, signal as unknown as AbortSignal, draws);
       const work = async (): Promise<string | null> => {
         try {
           return answerText(await handler(message.input, ctx));
         } finally {
+          if (draws) this.#tellDraws(message.runId, draws);
           // Calls and answers travel apart: a line that was written last must not arrive after the run's end.
           await Promise.allSettled(this.#unheard);
         }
@@ -139,7 +142,13 @@ export class PluginService {
     });
   }
 
-  #context(activation: Activation, sandbox: Sandbox, runId: string, signal: AbortSignal): object {
+  #context(
+    activation: Activation,
+    sandbox: Sandbox,
+    runId: string,
+    signal: AbortSignal,
+    draws: Draws | undefined,
+  ): object {
     const granted = new Set<string>(activation.grants);
     const need = (capability: string): void => {
       if (!granted.has(capability)) throw plainError(new HostError('CAPABILITY_DENIED', { capability }));
@@ -154,6 +163,7 @@ export class PluginService {
             throw plainError(new HostError('PLUGIN_TOO_MANY_CALLS', { limit: MAX_CALLS_IN_FLIGHT }));
           }
           inFlight += 1;
+          if (draws) this.#tellDraws(runId, draws);
           try {
             return await this.#call(runId, name, args);
           } finally {
@@ -162,22 +172,36 @@ export class PluginService {
         },
         now: () => {
           need('clock');
-          return now();
+          return draws ? draws.now() : now();
         },
         sleep: (ms) => {
           need('clock');
-          return cancellableSleep(sandbox, ms, signal);
+          if (!draws) return untilCancelled(() => sandbox.timers.sleep(ms), signal);
+          this.#tellDraws(runId, draws);
+          return untilCancelled(() => this.#host.call('host.sleep', runId, Number(ms) || 0), signal);
         },
         uuid: () => {
           need('random');
-          return uuid();
+          return draws ? draws.uuid() : uuid();
         },
         number: () => {
           need('random');
-          return random();
+          return draws ? draws.number() : random();
         },
       }),
     );
+  }
+
+  /** Ahead of the next call, so that the readings stand where they were made. */
+  #tellDraws(runId: string, draws: Draws): void {
+    const taken = draws.taken();
+    if (taken.length > 0) this.#hear(this.#host.call('host.drew', runId, JSON.stringify(taken)));
+  }
+
+  /** Nobody waits for it but the end of the run. */
+  #hear(call: Promise<unknown>): void {
+    this.#unheard.add(call);
+    call.catch(ignore).finally(() => this.#unheard.delete(call));
   }
 
   async #call(runId: string, name: string, args: unknown[]): Promise<unknown> {
@@ -191,10 +215,7 @@ export class PluginService {
       throw plainError(new HostError('PLUGIN_CALL_INVALID', { path, problem: sent.issues[0].message }));
     }
     const call = this.#host.call(name, runId, ...sent.output);
-    if (name === 'log.write' || name === 'task.progress') {
-      this.#unheard.add(call);
-      call.catch(ignore).finally(() => this.#unheard.delete(call));
-    }
+    if (name === 'log.write' || name === 'task.progress') this.#hear(call);
     let answer: unknown;
     try {
       answer = await call;
@@ -216,12 +237,12 @@ function answerText(value: unknown): string | null {
   return text;
 }
 
-function cancellableSleep(sandbox: Sandbox, ms: number, signal: AbortSignal): Promise<void> {
+function untilCancelled(sleep: () => Promise<unknown>, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal.aborted) return reject(signal.reason);
     const onAbort = (): void => reject(signal.reason);
     signal.addEventListener('abort', onAbort, { once: true });
-    sandbox.timers.sleep(ms).then(() => {
+    sleep().then(() => {
       signal.removeEventListener('abort', onAbort);
       resolve();
     }, reject);
