@@ -57,6 +57,41 @@ describe('a checkpoint', () => {
     }
   });
 
+  it('refuses an operation id that a process used which then died, once the next one has ended its run', async () => {
+    const store = createMemoryStore();
+    const first = book(store);
+    const { ledger, receipt } = await first.begin();
+    const operationId = randomUUID();
+    await ledger.checkpoint({ operationId, operation: 'page_click' });
+    const second = book(store);
+    const left = second.receipts.mutations('task', 'run');
+    await store.commit(second.receipts.replace({ ...receipt, status: 'ended' }, left, 'run.interrupted'));
+    const other = await second.begin('other', 'run');
+    await expect(other.ledger.checkpoint({ operationId, operation: 'page_click' })).rejects.toMatchObject({
+      code: 'BROWSER_CHECKPOINT_UNAVAILABLE',
+    });
+  });
+
+  it('knows its ids after many runs, whatever is forgotten in memory', async () => {
+    const { store, receipts, begin } = book();
+    const ids: string[] = [];
+    for (let run = 0; run < 12; run++) {
+      const { ledger, receipt } = await begin('task', `run-${run}`);
+      for (let i = 0; i < 1000; i++) {
+        ids.push(randomUUID());
+        await ledger.checkpoint({ operationId: ids.at(-1)!, operation: 'page_click' });
+      }
+      const mutations = await ledger.close();
+      await store.commit(receipts.replace({ ...receipt, status: 'ended' }, mutations, 'run.ended'));
+    }
+    const { ledger } = await begin('task', 'last');
+    for (const operationId of [ids[0]!, ids[999]!, ids[5500]!, ids.at(-1)!]) {
+      await expect(ledger.checkpoint({ operationId, operation: 'page_click' })).rejects.toMatchObject({
+        code: 'BROWSER_CHECKPOINT_UNAVAILABLE',
+      });
+    }
+  });
+
   it('lets one of many concurrent uses of an operation id through', async () => {
     const { begin } = book();
     const { ledger } = await begin();

@@ -14,6 +14,13 @@ export const receiptTables = {
   operations: { name: 'operations', version: 1 },
 } as const;
 
+/**
+ * Ids of operations whose row is not written yet. A checkpoint writes one row and no more; the rows by which an id is found
+ * again are written with the end of its run, and until then the ids are known here. A host that starts ends what an older one left
+ * running before anything is dispatched, so no id of a dead process is missing either.
+ */
+const MAX_LIVE_IDS = 10_000;
+
 /** Mutations that one run may record; the budgets of every controller lie far below. */
 export const MAX_MUTATIONS_PER_RUN = 2000;
 
@@ -55,10 +62,31 @@ export function createReceipts({ store, audit, clock }: ReceiptsDeps): Receipts 
   const receipts = store.table<RunReceipt>(receiptTables.receipts);
   const mutationTable = store.table<Mutation>(receiptTables.mutations);
   const operations = store.table<{ taskId: string; requestId: string; sequence: number }>(receiptTables.operations);
+  const live = new Set<string>();
+  let sweepAt = MAX_LIVE_IDS;
   const keyOf = ({ taskId, requestId }: { taskId: string; requestId: string }) => [taskId, requestId];
 
   const mutations = (taskId: string, requestId: string): Mutation[] =>
     [...mutationTable.range({ prefix: [taskId, requestId] })].map((row) => row.value);
+
+  /** Takes an id for good. @returns false when it was ever used. */
+  function take(id: string): boolean {
+    if (live.has(id) || operations.row([id])) return false;
+    if (live.size >= sweepAt) {
+      for (const one of live) if (operations.row([one])) live.delete(one);
+      sweepAt = Math.max(MAX_LIVE_IDS, live.size * 2);
+    }
+    live.add(id);
+    return true;
+  }
+
+  /** The rows by which the ids of a run that ends are found again. */
+  function indexed({ taskId, requestId, status }: RunReceipt): Change[] {
+    if (status !== 'ended' || receipts.get([taskId, requestId])?.status !== 'running') return [];
+    return mutations(taskId, requestId).map(({ operationId, sequence }) =>
+      operations.put([operationId], { taskId, requestId, sequence }),
+    );
+  }
 
   const digestNote = (kind: string, receipt: RunReceipt, of: readonly Mutation[]): AuditNote => ({
     at: clock.now(),
@@ -88,18 +116,16 @@ export function createReceipts({ store, audit, clock }: ReceiptsDeps): Receipts 
       if (closed || sequence >= MAX_MUTATIONS_PER_RUN) refuse('BROWSER_CHECKPOINT_UNAVAILABLE', {});
       if (!isOperationId(operationId)) refuse('BROWSER_CHECKPOINT_UNAVAILABLE', { problem: 'the operation id' });
       const id = operationId.toLowerCase();
-      const mutation: Mutation = {
-        ...{ taskId: receipt.taskId, requestId: receipt.requestId, sequence: sequence++ },
-        ...{ operationId: id, operation, recordedAt: clock.now() },
-      };
+      // Not given back when the write fails: it is not known then what the disk has.
+      if (!take(id)) refuse('BROWSER_CHECKPOINT_UNAVAILABLE', { problem: 'the operation id was used before' });
+      const { taskId, requestId } = receipt;
+      const recordedAt = clock.now();
+      const mutation: Mutation = { taskId, requestId, sequence: sequence++, operationId: id, operation, recordedAt };
       const committed = await store.commit(
-        [
-          mutationTable.put([...keyOf(receipt), mutation.sequence], mutation),
-          operations.put([id], { ...idsOf(receipt), sequence: mutation.sequence }),
-        ],
-        [operations.unchanged([id], 0), receipts.unchanged(keyOf(receipt), version)],
+        [mutationTable.put([...keyOf(receipt), mutation.sequence], mutation)],
+        [receipts.unchanged(keyOf(receipt), version)],
       );
-      if (!committed) refuse('BROWSER_CHECKPOINT_UNAVAILABLE', { problem: 'the operation id was used before' });
+      if (!committed) refuse('BROWSER_CHECKPOINT_UNAVAILABLE', { problem: 'the run is over' });
       known.set(id, mutation);
     }
 
@@ -153,7 +179,11 @@ export function createReceipts({ store, audit, clock }: ReceiptsDeps): Receipts 
       conditions: [receipts.unchanged(keyOf(receipt), 0)],
     }),
     ledger,
-    replace: (receipt, of, kind) => [receipts.put(keyOf(receipt), receipt), audit.note(digestNote(kind, receipt, of))],
+    replace: (receipt, of, kind) => [
+      receipts.put(keyOf(receipt), receipt),
+      audit.note(digestNote(kind, receipt, of)),
+      ...indexed(receipt),
+    ],
     settleMutation(mutation, outcome, at) {
       const settled = { ...mutation, outcome, settledAt: at };
       const key = [mutation.taskId, mutation.requestId, mutation.sequence];
@@ -168,5 +198,3 @@ export function createReceipts({ store, audit, clock }: ReceiptsDeps): Receipts 
 }
 
 const afterThis = () => new Promise<void>((resolve) => setImmediate(resolve));
-
-const idsOf = ({ taskId, requestId }: RunReceipt) => ({ taskId, requestId });

@@ -11,13 +11,24 @@ export const MAX_KEY_BYTES = 1900;
 
 const NUMBER = 0x10;
 const STRING = 0x20;
-const END = Buffer.from([0x00]);
-const ESCAPED_ZERO = Buffer.from([0x00, 0xff]);
+const END = 0x00;
+
+/** Every key is encoded here first, since nothing else runs meanwhile. */
+const scratch = Buffer.alloc(64 * 1024);
 
 export function encodeKey(key: Key): Buffer {
-  const bytes = Buffer.concat(key.map(encodePart));
-  if (bytes.length > MAX_KEY_BYTES) throw new RangeError(`A key takes ${bytes.length} bytes; ${MAX_KEY_BYTES} fit.`);
-  return bytes;
+  const bytes = roomFor(key);
+  let end = 0;
+  for (const part of key) end = writePart(bytes, end, part);
+  if (end > MAX_KEY_BYTES) throw new RangeError(`A key takes ${end} bytes; ${MAX_KEY_BYTES} fit.`);
+  return Buffer.from(bytes.subarray(0, end));
+}
+
+function roomFor(key: Key): Buffer {
+  let most = 0;
+  // A character takes three bytes of UTF-8 at most, and a zero two.
+  for (const part of key) most += typeof part === 'number' ? 9 : part.length * 3 + 2;
+  return most <= scratch.length ? scratch : Buffer.alloc(most);
 }
 
 /** The first bytes after every key that begins with `prefix`. */
@@ -43,18 +54,18 @@ export function decodeKey(bytes: Buffer): Key {
   return parts;
 }
 
-function encodePart(part: KeyPart): Buffer {
-  return typeof part === 'number' ? encodeNumber(part) : encodeString(part);
+/** One part, written to `bytes` at `at`. @returns where the next part begins. */
+function writePart(bytes: Buffer, at: number, part: KeyPart): number {
+  return typeof part === 'number' ? writeNumber(bytes, at, part) : writeString(bytes, at, part);
 }
 
 /** IEEE bits, with the sign bit flipped for positive and all bits for negative numbers: their order is then numeric. */
-function encodeNumber(value: number): Buffer {
+function writeNumber(bytes: Buffer, at: number, value: number): number {
   if (Number.isNaN(value)) throw new RangeError('NaN cannot be part of a key.');
-  const bytes = Buffer.allocUnsafe(9);
-  bytes[0] = NUMBER;
-  bytes.writeDoubleBE(value === 0 ? 0 : value, 1);
-  flip(bytes, value < 0);
-  return bytes;
+  bytes[at] = NUMBER;
+  bytes.writeDoubleBE(value === 0 ? 0 : value, at + 1);
+  flip(bytes.subarray(at, at + 9), value < 0);
+  return at + 9;
 }
 
 function decodeNumber(stored: Buffer): number {
@@ -68,16 +79,17 @@ function flip(bytes: Buffer, all: boolean): void {
   else for (let i = 1; i < bytes.length; i++) bytes[i] = ~(bytes[i] ?? 0) & 0xff;
 }
 
-function encodeString(text: string): Buffer {
-  const bytes = Buffer.from(text, 'utf8');
-  const pieces = [Buffer.from([STRING])];
-  let from = 0;
-  for (let zero = bytes.indexOf(0); zero !== -1; zero = bytes.indexOf(0, from)) {
-    pieces.push(bytes.subarray(from, zero), ESCAPED_ZERO);
-    from = zero + 1;
+function writeString(bytes: Buffer, at: number, text: string): number {
+  bytes[at] = STRING;
+  let end = at + 1 + bytes.write(text, at + 1, 'utf8');
+  // Zeros are rare: each is moved apart by hand, from the last one to the first.
+  for (let zero = bytes.lastIndexOf(0, end - 1); zero > at; zero = bytes.lastIndexOf(0, zero - 1)) {
+    bytes.copyWithin(zero + 2, zero + 1, end);
+    bytes[zero + 1] = 0xff;
+    end += 1;
   }
-  pieces.push(bytes.subarray(from), END);
-  return Buffer.concat(pieces);
+  bytes[end] = END;
+  return end + 1;
 }
 
 function decodeString(bytes: Buffer, start: number): [text: string, next: number] {

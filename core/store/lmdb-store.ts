@@ -178,7 +178,7 @@ function createStore(root: RootDatabase<Buffer, Buffer>, lock: Exclusive | undef
 
   async function commit(changes: readonly Change[], conditions: readonly Condition[] = []): Promise<boolean> {
     const checks = conditions.map(asUnchanged);
-    for (;;) {
+    while (pending.size > 0) {
       const awaited = checks.map((check) => pending.get(pendingName(check))).find((write) => write !== undefined);
       if (!awaited) break;
       await awaited;
@@ -186,7 +186,8 @@ function createStore(root: RootDatabase<Buffer, Buffer>, lock: Exclusive | undef
     if (closing || readOnly) refuse('STORE_UNAVAILABLE', {});
     if (damaged.length > 0) refuse('STORE_DAMAGED', { table: damaged[0]?.table });
     const holds = checks.every(({ key, version: expected }) => {
-      const stored = root.getBinary(key);
+      // Only looked at before the next read, so nothing is copied.
+      const stored = root.getBinaryFast(key);
       return (stored ? versionOf(stored) : 0) === expected;
     });
     if (!holds) return false;
@@ -211,12 +212,19 @@ function createStore(root: RootDatabase<Buffer, Buffer>, lock: Exclusive | undef
     const settled: Promise<unknown>[] = [];
     try {
       const schemas = meta.unsaved();
+      const [only] = writes;
+      if (only && writes.length === 1 && !schemas) {
+        const written = only.record ? root.put(only.key, only.record(++version)) : root.remove(only.key);
+        written.then(undefined, ignoreCommitError);
+        await written;
+        return;
+      }
       const writeAll = () => {
         for (const { key, record } of writes)
           settled.push(record ? root.put(key, record(++version)) : root.remove(key));
         if (schemas) settled.push(root.put(STORE_META_KEY, schemas.bytes));
       };
-      const batch = writes.length > 1 || schemas ? root.batch(writeAll) : writeAll();
+      const batch = root.batch(writeAll);
       for (const one of settled) one.then(undefined, ignoreCommitError);
       await batch;
       await Promise.all(settled);

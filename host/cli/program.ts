@@ -3,10 +3,11 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { RunEnvelope } from '../../sdk/contract/program.ts';
 import { createTypeCheck } from '../programs/check/type-check.ts';
 import { type Command, type CommandIo, print, say, UsageError } from './command.ts';
-import { connectHost, type HostClient, hostOptions, hostOptionsHelp } from './host-client.ts';
+import { connectHost, hostOptions, hostOptionsHelp } from './host-client.ts';
 import { parseOptions } from './options.ts';
 import { checkProgram } from './program-check.ts';
 import { read, readProgramFile } from './program-file.ts';
+import { sessionPath } from './session-path.ts';
 import { plain } from './text-table.ts';
 
 /** Milliseconds between two looks at a running program. */
@@ -84,9 +85,7 @@ type CallTool = (name: string, args: Record<string, unknown>) => Promise<RunEnve
 async function onHost(options: ProgramOptions, work: (tool: CallTool) => Promise<number>): Promise<number> {
   const host = await connectHost(options);
   try {
-    const agent = encodeURIComponent(options.agent ?? (await onlyAgent(host)));
-    const session = encodeURIComponent(options.session ?? 'default');
-    const path = `/agents/${agent}/sessions/${session}/tools`;
+    const path = `${await sessionPath(host, options)}/tools`;
     return await work((name, args) => host.post(`${path}/${name}`, args) as Promise<RunEnvelope>);
   } finally {
     await host.close();
@@ -128,12 +127,4 @@ function inputOf(text: string): unknown {
   } catch {
     throw new UsageError('--input is not JSON. A text needs quotes of its own: --input \'"text"\'.');
   }
-}
-
-async function onlyAgent(host: HostClient): Promise<string> {
-  const { agents } = (await host.get('/agents')) as { agents: { id: string }[] };
-  const [first, ...others] = agents;
-  if (!first || others.length > 0)
-    throw new UsageError(`Name the agent with --agent: ${agents.map(({ id }) => id).join(', ') || 'there is none'}.`);
-  return first.id;
 }

@@ -4,6 +4,7 @@ import type { TaskSnapshot } from '../../sdk/contract/task.ts';
 import { type Command, type CommandIo, print, say, UsageError } from './command.ts';
 import { connectHost, type HostClient, hostOptions, hostOptionsHelp } from './host-client.ts';
 import { needed, parseOptions } from './options.ts';
+import { sessionPath } from './session-path.ts';
 import { plain, textTable } from './text-table.ts';
 
 const kinds = {
@@ -220,18 +221,4 @@ function fieldOf(text: string): { label: string; text: string } {
     label: text.slice(0, at),
     text: value.startsWith('@') ? readFileSync(value.slice(1), 'utf8').trim() : value,
   };
-}
-
-/** The session's path; the agent may be left out where the caller has exactly one. */
-async function sessionPath(host: HostClient, options: TaskOptions): Promise<string> {
-  const agent = options.agent ?? (await onlyAgent(host));
-  return `/agents/${encodeURIComponent(agent)}/sessions/${encodeURIComponent(options.session ?? 'default')}`;
-}
-
-async function onlyAgent(host: HostClient): Promise<string> {
-  const { agents } = (await host.get('/agents')) as { agents: { id: string }[] };
-  const [first, ...others] = agents;
-  if (!first || others.length > 0)
-    throw new UsageError(`Name the agent with --agent: ${agents.map(({ id }) => id).join(', ') || 'there is none'}.`);
-  return first.id;
 }

@@ -205,6 +205,52 @@ describe('discovery', () => {
   });
 });
 
+describe('a run on a tab', () => {
+  it('is fenced when the relay takes the tab back, and the relay is asked no longer than the run lasts', async () => {
+    let given = true;
+    const { url, seen } = await serve((one, response) =>
+      one.path === '/v1/grants'
+        ? json(response, given ? grants : { grants: [] })
+        : device(() => ({ state: 'completed', result: {} }))(one, response),
+    );
+    let tick = () => {};
+    const fences = createFences();
+    const connectors = createConnectors({
+      ...{ store: createMemoryStore(), fences, clock: { now: Date.now }, resolve: async () => 'secret' },
+      config: { connectors: [], bindings: [] },
+      every: (_ms, call) => {
+        tick = call;
+        return () => {
+          tick = () => {};
+        };
+      },
+    });
+    closing.push(() => connectors.close());
+    connectors.register({ id: 'relay', url: `${url}/mcp`, adapter: 'browser', secret: () => 'x' });
+    const [target] = await connectors.discover(owner, signal);
+    const permit = fences.permit([`binding:${target!.id}`]);
+    const reads = () => seen.filter((one) => one.path === '/v1/grants').length;
+    const looking = await connectors.open(target!, undefined, () => true);
+    await looking.close();
+    expect(reads()).toBe(1);
+
+    const tools = await connectors.open(target!, async () => {}, permit.holds);
+    await expect.poll(reads).toBe(2);
+    given = false;
+    const gone = new Promise((resolve) => permit.signal.addEventListener('abort', resolve));
+    // The timer stands for the clock: reads go on until the withdrawal shows, each after the one before.
+    const turning = setInterval(() => tick(), 1);
+    await gone;
+    clearInterval(turning);
+    const click = { ...target!.scope, ref: 'e', generation: 'g', operation_id: randomUUID() };
+    await expect(tools.call('page_click', click, signal)).rejects.toMatchObject({ code: 'ACCESS_DENIED' });
+    await tools.close();
+    const before = reads();
+    tick();
+    expect(reads()).toBe(before);
+  });
+});
+
 describe('the fence of a task’s calls', () => {
   const clicks = (seen: Seen[]) => seen.filter((one) => one.body?.params?.name === 'page_click');
   const click = (here: Record<string, string>, more = {}) => ({

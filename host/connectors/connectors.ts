@@ -11,7 +11,16 @@ import {
   type EmbeddedConnector,
 } from './connector-set.ts';
 import { fence } from './fence.ts';
-import { awaitingApproval, fetchGrants, type Owner, type ParsedGrants, parseGrants, targetsIn } from './grants.ts';
+import { createGrantWatch, type GrantWatchDeps } from './grant-watch.ts';
+import {
+  awaitingApproval,
+  fetchGrants,
+  type Owner,
+  type ParsedGrants,
+  parseGrants,
+  permittedScopes,
+  targetsIn,
+} from './grants.ts';
 import type { Connectors, TargetBinding } from './ports.ts';
 import { toolSetOf } from './tool-sets.ts';
 
@@ -28,12 +37,16 @@ export interface ConnectorsDeps {
   config: ConnectorSetConfig;
   clock: { now(): number };
   resolve(reference: CredentialReference): Promise<string>;
+  /** Calls again and again until the returned function is called; timers unless a test drives it. */
+  every?: GrantWatchDeps['every'];
 }
 
 export interface ManagedConnectors extends Connectors {
   bindings: Bindings;
   register(device: EmbeddedConnector): void;
   unregister(id: string): void;
+  /** The device's owner took a grant back: what runs under it is fenced at once. */
+  grantWithdrawn(connectorId: string, grantId: string): void;
   reconfigure(config: ConnectorSetConfig): void;
   close(): Promise<void>;
 }
@@ -43,6 +56,12 @@ export function createConnectors(deps: ConnectorsDeps): ManagedConnectors {
   const set: ConnectorSet = createConnectorSet({ config, fences, resolve });
   const bindings = createBindings({ store, fences, config: config.bindings });
   const asked = new Map<string, number>();
+  const watch = createGrantWatch({
+    fences,
+    every: deps.every ?? byTimer,
+    granted: async ({ connectorId, agentId }, signal) =>
+      permittedScopes(await grantsOf(connectorId, agentId, signal), clock.now()),
+  });
 
   async function grantsOf(connectorId: string, agentId: string, signal: AbortSignal): Promise<ParsedGrants> {
     const connector = set.open(connectorId, agentId);
@@ -79,6 +98,7 @@ export function createConnectors(deps: ConnectorsDeps): ManagedConnectors {
     bindings,
     register: (device) => set.register(device),
     unregister: (id) => set.unregister(id),
+    grantWithdrawn: watch.withdrawn,
     reconfigure(next) {
       set.reconfigure(next);
       bindings.reconfigure(next.bindings);
@@ -108,14 +128,19 @@ export function createConnectors(deps: ConnectorsDeps): ManagedConnectors {
 
     async open(binding, checkpoint, allowed, settled) {
       const { client } = openOrRefuse(set, binding);
+      // Reads for evidence are short and end with their lease; a run goes on for minutes.
+      const unfollow = checkpoint ? watch.follow(binding) : () => {};
       return fence({
         ...{ tools: toolSetOf(binding.adapter), scope: binding.scope, checkpoint, settled, allowed },
         send: (name, args, signal) => client.call(name, args, { signal }),
-        close: async () => {},
+        close: async () => unfollow(),
       });
     },
 
-    close: () => set.close(),
+    async close() {
+      watch.close();
+      await set.close();
+    },
   };
 }
 
@@ -127,3 +152,8 @@ function openOrRefuse(set: ConnectorSet, binding: TargetBinding) {
     return refuse('BROWSER_CONNECTOR_UNAVAILABLE', { connector: binding.connectorId });
   }
 }
+
+const byTimer: GrantWatchDeps['every'] = (ms, call) => {
+  const timer = setInterval(call, ms).unref();
+  return () => clearInterval(timer);
+};

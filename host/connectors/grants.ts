@@ -104,6 +104,26 @@ export function targetsIn(parsed: ParsedGrants, connectorId: string, owner: Owne
     );
 }
 
+/** Names a permission for every owner alike. */
+export const scopeKey = ({ device_id, grant_id, tab_id }: Record<string, string>): string =>
+  JSON.stringify([device_id, grant_id, tab_id ?? null]);
+
+/** What is permitted now. A device that is offline for a moment has taken nothing back. */
+export function permittedScopes(parsed: ParsedGrants, now: number): ReadonlySet<string> {
+  if (parsed.adapter === 'computer') {
+    const current = parsed.grants.filter((grant) => !grant.stoppedAt && isCurrent(grant.expiresAt, now));
+    return new Set(current.map(({ deviceId, id }) => scopeKey({ device_id: deviceId, grant_id: id })));
+  }
+  const current = parsed.grants.filter(
+    (grant) => grant.ready && grant.policy.control && isCurrent(grant.expiresAt, now),
+  );
+  return new Set(
+    current.flatMap(({ deviceId, id, policy }) =>
+      policy.tabs.map((tab) => scopeKey({ device_id: deviceId, grant_id: id, tab_id: tab.id })),
+    ),
+  );
+}
+
 /** The one grant that only waits for its owner's approval, when there is exactly one. */
 export function awaitingApproval(parsed: ParsedGrants): { id: string; deviceId: string } | undefined {
   if (parsed.adapter !== 'browser') return undefined;

@@ -1,4 +1,7 @@
-/** Progress of runs on its way to the event log: one line per step, written in batches that nobody waits for. */
+/**
+ * Progress of runs on its way to the event log: what each decision measured and one line per step, written in batches that
+ * nobody waits for.
+ */
 import * as v from 'valibot';
 import { BrowserProgress } from '../../sdk/contract/browser-run.ts';
 import { quoted } from './done-text.ts';
@@ -32,6 +35,14 @@ export function createRunProgress(
     }
   }
 
+  const begin = (): void => {
+    writing ??= write()
+      .catch(() => {})
+      .finally(() => {
+        writing = undefined;
+      });
+  };
+
   return {
     report(event) {
       // Most events only say that something begins; they leave no line.
@@ -42,22 +53,26 @@ export function createRunProgress(
       const progress = checked.output;
       if (progress.phase === 'decided') {
         decided = progress;
+        // Goes to the disk with the action that follows, or at the end of the run.
+        waiting.push({ type: 'browser.decision', taskId: where.taskId, data: measuredOf(progress) });
         return;
       }
       // The line of a step names what was decided, how sure it was, and how long it took.
       const step = { ...decided, ...progress };
       decided = {};
       waiting.push({ type: 'task.progress', taskId: where.taskId, data: { ...step, text: lineOf(step) } });
-      writing ??= write()
-        .catch(() => {})
-        .finally(() => {
-          writing = undefined;
-        });
+      begin();
     },
     flushed: async () => {
+      if (waiting.length > 0) begin();
       await writing;
     },
   };
+}
+
+/** What a decision measured, for later diagnosis: no label, since that is the page's text. */
+function measuredOf({ contractVersion: _version, phase: _phase, label: _label, ...measured }: BrowserProgress) {
+  return measured;
 }
 
 function lineOf({ operation, label, outcome }: Partial<BrowserProgress>): string {

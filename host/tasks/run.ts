@@ -16,8 +16,7 @@ import type { ControllerPorts, TargetTools, TaskTarget } from './ports.ts';
 import { createRunProgress } from './progress-writer.ts';
 import type { RunContext, RunEnd } from './run-end.ts';
 import { browserInput } from './run-input.ts';
-
-type VerifyRequest = Extract<ThinkingRequest, { kind: 'verify' }>;
+import { genuineQuestion } from './verifier-page.ts';
 
 export type StopReason = NonNullable<RunContext['asked']>;
 
@@ -212,12 +211,13 @@ class Run {
     signal: AbortSignal,
   ): Promise<ThinkingReply> {
     if (!this.allowed()) refuse('CAPABILITY_DENIED', { capability: 'thinking.assist' });
-    const reply = await ask(request, signal);
-    if (request.kind === 'verify') {
-      const genuine = isGenuine(request, this.start.revision.instructions, this.observed);
-      const fresh = genuine && (this.observed?.moment ?? 0) > this.mutatedAt;
-      this.verifiedAt = reply.verified === true && fresh ? ++this.moment : Number.NEGATIVE_INFINITY;
-    }
+    if (request.kind !== 'verify') return ask(request, signal);
+    const { text, moment = 0 } = this.observed ?? {};
+    const question = genuineQuestion(request, this.start.revision.instructions, text);
+    const reply = await ask(question ?? request, signal);
+    // A page that has been acted on since is not the one that was judged.
+    const counts = question !== undefined && moment > this.mutatedAt && reply.verified === true;
+    this.verifiedAt = counts ? ++this.moment : Number.NEGATIVE_INFINITY;
     return reply;
   }
 }
@@ -225,20 +225,6 @@ class Run {
 interface Observed {
   text: string | undefined;
   moment: number;
-}
-
-/**
- * Threat: the controller writes the verifier's question. A confirmation only counts when it was asked about the goal of
- * the task and about the page as the device really showed it.
- */
-function isGenuine(request: VerifyRequest, goal: string, observed: Observed | undefined): boolean {
-  try {
-    const page = JSON.parse(observed?.text ?? '') as { url?: unknown; text?: unknown };
-    const { url, text } = request.page;
-    return request.goal === goal && page.url === url && typeof page.text === 'string' && page.text.includes(text);
-  } catch {
-    return false;
-  }
 }
 
 /** A plugin that threw a code of its own is told by that code. */

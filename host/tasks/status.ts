@@ -20,15 +20,21 @@ export interface StatusQuery {
   acknowledge?: string[];
 }
 
+/** @param acknowledged told which notices were, before they go. */
 export async function status(
   room: Room,
   caller: Caller,
   query: StatusQuery,
   signal: AbortSignal,
+  acknowledged: (noticeIds: readonly string[]) => Promise<void>,
 ): Promise<StatusReply> {
   if (!room.authorization.may(caller, 'read')) refuse('ACCESS_DENIED', {});
-  if (query.acknowledge?.length) await room.book.acknowledge(caller.conversationId, query.acknowledge);
   if (query.taskId !== undefined) owned(room, caller, query.taskId);
+  // Only now: a call that is refused acknowledges nothing.
+  if (query.acknowledge?.length) {
+    await acknowledged(query.acknowledge);
+    await room.book.acknowledge(caller.conversationId, query.acknowledge);
+  }
   if (query.waitMs) await waitForNews(room, caller, query, signal);
   const reply = current(room, caller, query);
   if (query.taskId === undefined || query.evidence === undefined) return reply;

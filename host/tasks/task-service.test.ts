@@ -102,6 +102,37 @@ describe('a browser task', () => {
     expect(await spawned(room)).toMatchObject({ state: 'needs_reconciliation', outcome: 'candidate' });
   });
 
+  it('shows the verifier the page as the device showed it, whatever a controller leaves out or adds', async () => {
+    const asked: unknown[] = [];
+    const honest = verifier;
+    const room = createTestRoom({
+      thinking: {
+        ...honest,
+        forRun: () => async (request) => {
+          asked.push(request);
+          // The page itself shows no order: an honest verifier says so.
+          return { verified: JSON.stringify(request).includes('Order confirmed') };
+        },
+      },
+      controller: async (input, ports, run) => {
+        const done = await clickBuy(ports, run);
+        const acquired = JSON.parse(
+          (await ports.callTool('browser_task_acquire', { ...input.scope, operation_id: randomUUID() }, run))
+            .content[0]!.text,
+        );
+        const lease_token = leaseOf(acquired);
+        const seen = JSON.parse(
+          (await ports.callTool('page_observe', { ...input.scope, lease_token }, run)).content[0]!.text,
+        );
+        const page = { url: seen.url, title: 'Order confirmed', text: '', elements: [{ label: 'Order confirmed' }] };
+        await ports.assist!({ kind: 'verify', goal: input.goal, page, recent_actions: [] }, run);
+        return result({ ...done, status: 'succeeded', reason: 'VERIFIED' });
+      },
+    });
+    expect(await spawned(room)).not.toMatchObject({ outcome: 'verified' });
+    expect(JSON.stringify(asked)).not.toContain('Order confirmed');
+  });
+
   it.each([
     ['is lost after the action', [{ tool: 'page_click', does: 'lost' as const }]],
     ['says that it does not know', [{ tool: 'page_click', does: 'unknown' as const }]],

@@ -74,8 +74,9 @@ export function createTaskService(deps: TaskServiceDeps): TaskService & TaskRece
       return snapshot;
     },
     async status(caller, query, signal) {
-      if (query.acknowledge?.length) await handoffs.acknowledged(caller.conversationId, query.acknowledge);
-      const reply = await status(room, caller, query, signal);
+      const reply = await status(room, caller, query, signal, (noticeIds) =>
+        handoffs.acknowledged(caller.conversationId, noticeIds),
+      );
       handoffs.shown(reply.notices);
       return reply;
     },

@@ -84,7 +84,7 @@ export function createEmbeddedDevices(from: DependencyContainer): EmbeddedDevice
 }
 
 /** Speaks to the device with its owner's key, which never leaves the host. */
-export function deviceOwner(device: EmbeddedBrowser): DeviceOwner {
+export function deviceOwner(device: EmbeddedBrowser, withdrawn: (grantId: string) => void): DeviceOwner {
   const ask = async (method: string, path: string, body?: object): Promise<object> => {
     const response = await fetch(new URL(path, device.url), {
       method,
@@ -105,6 +105,8 @@ export function deviceOwner(device: EmbeddedBrowser): DeviceOwner {
     tabs: () => ask('GET', '/v1/tabs'),
     grant: (grant) => ask('POST', '/v1/grants', grant),
     async revoke(grantId) {
+      // First the host's own fence: nothing more leaves while the device is told.
+      withdrawn(grantId);
       await ask('DELETE', `/v1/grants/${encodeURIComponent(grantId)}`);
     },
   };

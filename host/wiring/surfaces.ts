@@ -25,7 +25,7 @@ import {
 import { accessOf } from './access.ts';
 import { adminReads } from './admin.ts';
 import { contributedPorts } from './contributed-ports.ts';
-import { deviceOwner } from './device.ts';
+import { BROWSER_CONNECTOR, deviceOwner } from './device.ts';
 import { metricsOf } from './metrics.ts';
 import { once } from './registry.ts';
 
@@ -74,7 +74,10 @@ export function registerSurfaces(container: DependencyContainer): void {
       admin: adminReads(from),
       device() {
         const running = from.resolve(DEVICES).browser();
-        return running && deviceOwner(running);
+        return (
+          running &&
+          deviceOwner(running, (grantId) => from.resolve(CONNECTORS).grantWithdrawn(BROWSER_CONNECTOR, grantId))
+        );
       },
       health: { ready: () => from.resolve(STATE).ready, metrics: () => metricsOf(from) },
       log: from.resolve(LOG),

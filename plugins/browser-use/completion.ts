@@ -3,8 +3,9 @@ import type { Json } from '../../sdk/contract/jev.ts';
 import { cut } from './describe.ts';
 import { isIncomplete, pageText, visibleElements } from './observation.ts';
 import type { Progress } from './progress.ts';
-import { EVALUATION_TIMEOUT_MS, type Session } from './session.ts';
-import { codeOf, providerStop, Stop } from './stop.ts';
+import type { Session } from './session.ts';
+import { Stop } from './stop.ts';
+import { askThinking } from './thinking-question.ts';
 
 /** @returns never normally: a claim of completion always ends the run. */
 export async function settleCompletion(session: Session, progress: Progress): Promise<Stop> {
@@ -12,33 +13,19 @@ export async function settleCompletion(session: Session, progress: Progress): Pr
   if (isIncomplete(page)) return new Stop('OBSERVATION_TRUNCATED');
   if (!session.input.verifier) return new Stop('COMPLETION_CANDIDATE');
   session.tell({ phase: 'verifying' });
-  const { ctx, input } = session;
-  let verified: unknown;
-  try {
-    const reply = await session.within(
-      ctx.thinking.assist({
-        kind: 'verify',
-        goal: input.goal,
-        page: {
-          url: page.url,
-          title: page.title,
-          text: cut(pageText(page), 24_000),
-          elements: visibleElements(page).map(({ label, role, tag, value, checked, selected, expanded }) =>
-            present({ label, role: role ?? tag, value, checked, selected, expanded }),
-          ),
-        },
-        recent_actions: [...progress.earlier(), ...progress.recent()].slice(-10).map((action) => ({ ...action })),
-      }),
-      EVALUATION_TIMEOUT_MS,
-      'ADAPTER_TIMEOUT',
-    );
-    verified = reply.verified;
-  } catch (error) {
-    // No verdict: the claim stays a candidate for the parent, and the failure is told with it.
-    if (error instanceof Stop && error.reason !== 'ADAPTER_TIMEOUT') throw error;
-    if (codeOf(error) === 'INVALID_CONTRACT') throw new Stop('INVALID_CONTRACT');
-    throw providerStop(error);
-  }
+  const { verified } = await askThinking(session, {
+    kind: 'verify',
+    goal: session.input.goal,
+    page: {
+      url: page.url,
+      title: page.title,
+      text: cut(pageText(page), 24_000),
+      elements: visibleElements(page).map(({ label, role, tag, value, checked, selected, expanded }) =>
+        present({ label, role: role ?? tag, value, checked, selected, expanded }),
+      ),
+    },
+    recent_actions: [...progress.earlier(), ...progress.recent()].slice(-10).map((action) => ({ ...action })),
+  });
   await session.renew();
   if (typeof verified !== 'boolean') return new Stop('INVALID_CONTRACT');
   return new Stop(verified ? 'VERIFIED' : 'VERIFICATION_FAILED');

@@ -2,8 +2,9 @@
 import { helperAddress } from '../../sdk/commands/address.ts';
 import type { JevResult } from '../../sdk/contract/jev.ts';
 import type { BrowserKey } from '../../sdk/devices/remote-browser-contract.ts';
+import { askJev, type Decided } from './asking.ts';
 import { type Offer, offerTargets, type Target } from './candidates.ts';
-import { type Choice, type Decision, readChoice, readDecision } from './decision.ts';
+import type { Choice } from './decision.ts';
 import { type Again, act } from './direct-act.ts';
 import { offerFor } from './direct-offer.ts';
 import { LOOK_AGAIN_MS, LOOKS_AGAIN, notDone, type Order } from './direct-order.ts';
@@ -14,9 +15,8 @@ import { suppliedInView } from './field-text.ts';
 import { fingerprint, type Observation } from './observation.ts';
 import { filled } from './opening.ts';
 import { judge } from './policy.ts';
-import { askForDecision } from './questions.ts';
-import { EVALUATION_TIMEOUT_MS, type Session } from './session.ts';
-import { providerStop, Stop } from './stop.ts';
+import { Stop } from './stop.ts';
+import { askThinking } from './thinking-question.ts';
 import { belongsToCaptcha } from './walls.ts';
 
 /** Confidence and probability from which an address is looked for, and confidence from which an impact counts. */
@@ -113,23 +113,17 @@ async function other(order: Order, operation: Choice, result: JevResult): Promis
  */
 export async function namedAddress(order: Order): Promise<string> {
   const { session, words } = order;
-  const { counts, input, ctx } = session;
+  const { counts, input } = session;
   order.attempted = { kind: 'navigate' };
   if (!input.textHelper) throw new Stop('NAVIGATION_UNRESOLVED');
   if (counts.textCalls >= input.maxTextCalls) throw new Stop('TEXT_BUDGET');
   counts.textCalls += 1;
   const origin = /^https?:\/\/[^/?#@\s]+/i.exec(session.page?.url ?? '')?.[0];
-  const asked = ctx.thinking.assist({
+  const { text } = await askThinking(session, {
     kind: 'address',
     command: words,
     origin: origin ? `${origin}/`.slice(0, 300) : '',
   });
-  let text: unknown;
-  try {
-    ({ text } = await session.within(asked, EVALUATION_TIMEOUT_MS, 'ADAPTER_TIMEOUT'));
-  } catch (error) {
-    throw error instanceof Stop ? error : providerStop(error);
-  }
   const url = typeof text === 'string' ? helperAddress(text) : undefined;
   session.trace.add('field', { source: 'thinking', address: url !== undefined });
   if (url === undefined) throw new Stop('NAVIGATION_UNRESOLVED');
@@ -143,11 +137,7 @@ function actionOf(acting: Target | 'up' | 'down'): CommandAction {
 }
 
 /** Asks the one question of a command. */
-async function decide(
-  order: Order,
-  page: Observation,
-  offer: Offer,
-): Promise<{ decision: Decision; result: JevResult }> {
+async function decide(order: Order, page: Observation, offer: Offer): Promise<Decided> {
   const { session, author, words } = order;
   const { input } = session;
   const more = offerFor(author, page, {
@@ -155,7 +145,7 @@ async function decide(
     textHelper: input.textHelper,
     context: input.interactionContext !== undefined,
   });
-  const asked = askForDecision({
+  return askJev(session, {
     goal: words,
     ...(input.interactionContext === undefined ? {} : { previousInteraction: input.interactionContext }),
     supplied: suppliedInView(input.fields, page),
@@ -165,51 +155,6 @@ async function decide(
     earlier: [],
     ...(order.recovery === undefined ? {} : { recovery: order.recovery }),
     ...more,
-  });
-  if ('refused' in asked) throw new Stop(asked.refused);
-  const from = session.ctx.clock.now();
-  const [result] = await Promise.all([session.evaluate(asked.request), session.renew()]);
-  const decision = readDecision(asked.request, offer, result);
-  const ms = session.ctx.clock.now() - from;
-  if ('refused' in decision) return invalid(session, decision.detail);
-  // Every question that was put beside must hold too: an answer is used whole or not at all.
-  for (const [id, question] of Object.entries(more.extraQuestions)) {
-    const choice = question.type === 'choice' ? readChoice(question, result.answers[id]) : 'ANSWER_TYPE';
-    if (typeof choice === 'string') return invalid(session, choice);
-  }
-  tell(session, decision, result, ms);
-  return { decision, result };
-}
-
-function invalid(session: Session, detail: string): never {
-  session.trace.add('decision', { refused: 'INVALID_DECISION', detail });
-  session.ctx.log.warn(`A decision did not pass validation (${detail}).`);
-  throw new Stop('INVALID_DECISION', { providerFailure: { code: 'INVALID_DECISION', validationReason: detail } });
-}
-
-function tell(session: Session, { operation, target }: Decision, result: JevResult, decision_ms: number): void {
-  session.trace.add('decision', {
-    request: result.requestId,
-    operation: operation.key,
-    operation_probability: operation.probability,
-    operation_confidence: operation.confidence,
-    target: target?.choice.key,
-    target_confidence: target?.choice.confidence,
-    ms: decision_ms,
-  });
-  session.tell({
-    phase: 'decided',
-    requestId: result.requestId,
-    model: result.model,
-    operation: operation.key,
-    decision_ms,
-    operation_probability: operation.probability,
-    operation_confidence: operation.confidence,
-    ...(target && {
-      label: labelOf(target.target),
-      target_probability: target.choice.probability,
-      target_confidence: target.choice.confidence,
-    }),
   });
 }
 

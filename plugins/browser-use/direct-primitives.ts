@@ -2,7 +2,7 @@
 import type { Command } from '../../sdk/commands/command.ts';
 import { done, notDone, type Order, refuse, sendPrimitive } from './direct-order.ts';
 import type { CommandAction, Settled } from './direct-outcome.ts';
-import type { Session } from './session.ts';
+import { navigateTo } from './opening.ts';
 
 type Of<Kind extends Command['kind']> = Extract<Command, { kind: Kind }>;
 
@@ -74,15 +74,12 @@ export async function openAddress(order: Order, url: string): Promise<Settled> {
   const { session } = order;
   order.attempted = { kind: 'navigate', url };
   for (let resends = 0; ; resends++) {
-    const acted = await navigate(session, url);
+    const acted = await navigateTo(session, url);
     if (acted.outcome === 'confirmed') return done(order);
     refuse(session, acted);
     if (resends >= 1) return notDone(order, 'STALE_OBSERVATION');
   }
 }
-
-const navigate = (session: Session, url: string) =>
-  session.act('NAVIGATE', undefined, (id) => session.browser.navigate(id, { url }));
 
 /** A binding is one approved tab: another one would widen what was approved without anybody noticing. */
 export function newTab(order: Order): Settled {

@@ -1,5 +1,6 @@
 /** Searching: the user's words into the page's search field, sent with Enter under the same operation. */
 import type { JevQuestion } from '../../sdk/contract/jev.ts';
+import { invalid } from './asking.ts';
 import { offerTargets } from './candidates.ts';
 import { readChoice } from './decision.ts';
 import { describePage, describeTarget, details } from './describe.ts';
@@ -77,9 +78,7 @@ async function fieldFor(order: Order, page: Observation, fields: ObservedElement
   const request = { state: { command: words, page: describePage(page, detail) }, questions: { field: question } };
   const [result] = await Promise.all([session.evaluate(request), session.renew()]);
   const choice = readChoice(question, result.answers.field);
-  if (typeof choice === 'string') {
-    throw new Stop('INVALID_DECISION', { providerFailure: { code: 'INVALID_DECISION', validationReason: choice } });
-  }
+  if (typeof choice === 'string') return invalid(session, choice);
   session.trace.add('decision', {
     request: result.requestId,
     offered: { TYPE_TEXT: candidates.length },

@@ -4,8 +4,9 @@ import { cut } from './describe.ts';
 import { alreadyHolds, fieldValue, MAX_FIELD_TEXT } from './field-text.ts';
 import { elementFace, type Observation, type ObservedElement, pageText } from './observation.ts';
 import type { Progress } from './progress.ts';
-import { EVALUATION_TIMEOUT_MS, type Session } from './session.ts';
-import { providerStop, Stop } from './stop.ts';
+import type { Session } from './session.ts';
+import { Stop } from './stop.ts';
+import { askThinking } from './thinking-question.ts';
 
 /** Values that are known: supplied ones first, then those that were typed. */
 export type FieldCache = BrowserField[];
@@ -53,39 +54,30 @@ async function writtenText(
   element: ObservedElement,
   progress: Progress,
 ): Promise<string | null> {
-  const { counts, input, ctx } = session;
+  const { counts, input } = session;
   if (counts.textCalls >= input.maxTextCalls) throw new Stop('TEXT_BUDGET');
   counts.textCalls += 1;
   const { label, role, type, context, value } = element;
-  try {
-    const reply = await session.within(
-      ctx.thinking.assist({
-        kind: 'field_text',
-        goal: input.goal,
-        field: {
-          label,
-          ...(role === undefined ? {} : { role }),
-          ...(typeof type === 'string' ? { type } : {}),
-          ...(context === undefined ? {} : { context }),
-          ...(value === undefined ? {} : { value }),
-        },
-        page: { url: page.url, title: page.title, text: cut(pageText(page), HELPER_PAGE_TEXT) },
-        recent_actions: progress
-          .recent()
-          .slice(-HELPER_ACTIONS)
-          .map((action) => ({ ...action })),
-      }),
-      EVALUATION_TIMEOUT_MS,
-      'ADAPTER_TIMEOUT',
-    );
-    const text = reply.text;
-    if (text === null) return null;
-    if (typeof text !== 'string' || text.trim() === '' || text.length > MAX_FIELD_TEXT)
-      throw new Stop('INVALID_CONTRACT');
-    return text;
-  } catch (error) {
-    throw error instanceof Stop ? error : providerStop(error);
-  }
+  const { text } = await askThinking(session, {
+    kind: 'field_text',
+    goal: input.goal,
+    field: {
+      label,
+      ...(role === undefined ? {} : { role }),
+      ...(typeof type === 'string' ? { type } : {}),
+      ...(context === undefined ? {} : { context }),
+      ...(value === undefined ? {} : { value }),
+    },
+    page: { url: page.url, title: page.title, text: cut(pageText(page), HELPER_PAGE_TEXT) },
+    recent_actions: progress
+      .recent()
+      .slice(-HELPER_ACTIONS)
+      .map((action) => ({ ...action })),
+  });
+  if (text === null) return null;
+  if (typeof text !== 'string' || text.trim() === '' || text.length > MAX_FIELD_TEXT)
+    throw new Stop('INVALID_CONTRACT');
+  return text;
 }
 
 function fieldRequired(session: Session, element: ObservedElement, reason: 'missing' | 'ambiguous'): Stop {

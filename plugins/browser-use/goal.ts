@@ -1,15 +1,15 @@
 /** An agent's goal, carried on action by action until it is reached, blocked or out of budget (wire-contracts 3.2). */
 import type { JevAsset } from '../../sdk/contract/jev.ts';
+import { askJev } from './asking.ts';
 import { type Offer, offerTargets } from './candidates.ts';
 import { settleCompletion } from './completion.ts';
-import { type Decision, readDecision } from './decision.ts';
-import { actOn, blocked, labelOf, type Run, scroll, wait, waitingForInput } from './execution.ts';
+import type { Decision } from './decision.ts';
+import { actOn, blocked, type Run, scroll, wait, waitingForInput } from './execution.ts';
 import { suppliedFor, suppliedInView } from './field-text.ts';
 import type { Observation } from './observation.ts';
 import { filled, firstPage } from './opening.ts';
 import { judge, type Verdict } from './policy.ts';
 import { createProgress } from './progress.ts';
-import { askForDecision } from './questions.ts';
 import { pictureOf } from './screenshot.ts';
 import type { Session } from './session.ts';
 import { Stop } from './stop.ts';
@@ -45,7 +45,6 @@ async function cycle(run: Run, seen: Observation): Promise<Observation | Stop> {
   progress.at(page.url);
   const offer = offerOn(run, page);
   const decision = await decide(run, page, offer, screenshot);
-  if (decision instanceof Stop) return decision;
   delete run.recovery;
   const { input, counts } = session;
   const verdict = judge(decision, {
@@ -85,11 +84,11 @@ async function follow(run: Run, page: Observation, verdict: Verdict): Promise<Ob
   return new Stop('INVALID_DECISION');
 }
 
-async function decide(run: Run, page: Observation, offer: Offer, screenshot?: JevAsset): Promise<Decision | Stop> {
+async function decide(run: Run, page: Observation, offer: Offer, screenshot?: JevAsset): Promise<Decision> {
   const { session, progress, fields } = run;
-  const { input, ctx, trace, counts } = session;
+  const { input, counts } = session;
   const first = input.sessionStart && counts.evaluations === 0;
-  const asked = askForDecision({
+  const { decision } = await askJev(session, {
     goal: input.goal,
     ...(input.guidance === undefined ? {} : { guidance: input.guidance }),
     ...(input.interactionContext === undefined ? {} : { previousInteraction: input.interactionContext }),
@@ -101,44 +100,6 @@ async function decide(run: Run, page: Observation, offer: Offer, screenshot?: Je
     ...(run.recovery === undefined ? {} : { recovery: run.recovery }),
     ...(screenshot && { screenshot }),
     ...(first ? { extraOperations: firstDecisionOperations } : {}),
-  });
-  if ('refused' in asked) return new Stop(asked.refused);
-  const from = ctx.clock.now();
-  // The lease is renewed beside the decision: both are needed before anything is sent, neither needs the other.
-  const [result] = await Promise.all([session.evaluate(asked.request), session.renew()]);
-  const decision = readDecision(asked.request, offer, result);
-  const decision_ms = ctx.clock.now() - from;
-  const offered = { CLICK: offer.CLICK.length, TYPE_TEXT: offer.TYPE_TEXT.length, SELECT: offer.SELECT.length };
-  if ('refused' in decision) {
-    trace.add('decision', { refused: decision.refused, detail: decision.detail, offered, ms: decision_ms });
-    return new Stop(decision.refused);
-  }
-  const { operation, target } = decision;
-  trace.add('decision', {
-    request: result.requestId,
-    offered,
-    operations: Object.keys((asked.request.questions.operation as { criteria: object }).criteria).length,
-    operation: operation.key,
-    operation_probability: operation.probability,
-    operation_confidence: operation.confidence,
-    target: target?.choice.key,
-    target_probability: target?.choice.probability,
-    target_confidence: target?.choice.confidence,
-    ms: decision_ms,
-  });
-  session.tell({
-    phase: 'decided',
-    requestId: result.requestId,
-    model: result.model,
-    operation: operation.key,
-    decision_ms,
-    operation_probability: operation.probability,
-    operation_confidence: operation.confidence,
-    ...(target && {
-      label: labelOf(target.target),
-      target_probability: target.choice.probability,
-      target_confidence: target.choice.confidence,
-    }),
   });
   return decision;
 }

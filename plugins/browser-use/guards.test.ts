@@ -340,6 +340,28 @@ function thinkingFails(code: 'BROWSER_TEXT_HTTP_503' | 'BROWSER_TEXT_TIMEOUT'): 
   return { assist: () => Promise.reject(new HostError(code, { status: 503 })) };
 }
 
+describe('who decides', () => {
+  it('is Jev, also when a browser device asks for Thinking: only desktop devices have that mode', async () => {
+    const browser = scriptedBrowser({ pages: counting() });
+    const evaluate = scriptedEvaluator([click, done]);
+    const { result } = await runInline(
+      { goal: 'Do it', scope: browser.scope, textHelper: true, verifier: false },
+      {
+        evaluate,
+        async callTool(name, args, signal) {
+          const reply = await browser.callTool(name, args, signal);
+          const body = JSON.parse(reply.content[0]?.text ?? '{}');
+          const told = name === 'page_observe' ? { ...body, decisionMode: 'thinking' } : body;
+          return { ...reply, content: [{ type: 'text', text: JSON.stringify(told) }] };
+        },
+        assist: () => Promise.reject(new Error('Thinking was asked')),
+      },
+    );
+    expect(result).toMatchObject({ reason: 'COMPLETION_CANDIDATE', evaluations: 2 });
+    expect(evaluate.requests).toHaveLength(2);
+  });
+});
+
 describe('nothing is done twice', () => {
   it('a refused click is decided afresh, under a new operation id', async () => {
     const { result, operationIds, evaluate, browser } = await run({
@@ -365,6 +387,25 @@ describe('nothing is done twice', () => {
     const { browser, result } = await run({ input: { startUrl: 'http://elsewhere.example/' } });
     expect(browser.done).toEqual([]);
     expect(result.lastAction).toMatchObject({ operation: 'NAVIGATE', outcome: 'not_executed' });
+  });
+
+  it.each([
+    ['a question, by declining it', ['dialog-accept', 'dialog-dismiss'], 'page_click dialog-dismiss'],
+    ['a message, by closing it', ['dialog-accept'], 'page_click dialog-accept'],
+  ])('a dialog that was left open does not keep an address from being opened: %s', async (_what, refs, closes) => {
+    const dialog = {
+      elements: refs.map((ref) => ({ ref, label: ref })),
+      url: 'http://site.example/left',
+      text: 'Sure?',
+    };
+    const { browser, result } = await run({
+      pages: { left: dialog, one: { url: 'http://site.example/', text: 'One' } },
+      input: { startUrl: 'http://site.example/' },
+      faults: [stale('tab_navigate', 'DIALOG_OPENED')],
+      steps: [done],
+    });
+    expect(result.reason).toBe('COMPLETION_CANDIDATE');
+    expect(browser.done).toEqual([closes, 'tab_navigate http://site.example/']);
   });
 
   it('what is not known outranks a cancellation', async () => {

@@ -33,3 +33,23 @@ export function words(text: string): string[] {
       .match(/[\p{L}\p{M}\p{N}]+/gu) ?? []
   );
 }
+
+/** Letters of other scripts that nobody can tell from Latin ones, and the Latin ones, place by place. */
+const foreign = 'аеорсухіјѕԁһӏԛԝкмтАВЕКМНОРСТУХІЈЅαορνικυχτεΑΒΕΖΗΙΚΜΝΟΡΤΥΧıɑɡ';
+const latin = 'aeopcyxijsdhlqwkmtABEKMHOPCTYXIJSaopvikuxteABEZHIKMNOPTYXiag';
+const lookalikes = new Map([...foreign].map((letter, at) => [letter, latin[at] ?? letter]));
+const lookalike = new RegExp(`[${foreign}]`, 'gu');
+
+/**
+ * A text as it looks: without what cannot be seen, with look-alike letters as the Latin ones that they pass for, and
+ * without accents. Only for recognising what a page would rather not have recognised; never for finding a value.
+ */
+export function seenText(text: string): string {
+  // Most labels of most pages.
+  if (/^[\x20-\x7e]*$/u.test(text)) return text;
+  return text
+    .normalize('NFKD')
+    .replace(/\p{Default_Ignorable_Code_Point}|[\u0300-\u036f]/gu, '')
+    .normalize('NFC')
+    .replace(lookalike, (letter) => lookalikes.get(letter) ?? letter);
+}

@@ -3,14 +3,16 @@
  * nothing. Once per run. It chooses among exactly what was offered to Jev, and what it chose runs under the same guards.
  */
 import type { Json } from '../../sdk/contract/jev.ts';
+import type { ThinkingRequest } from '../../sdk/contract/thinking.ts';
 import { type Offer, type Target, targetOperations } from './candidates.ts';
 import { describePage, describeTarget } from './describe.ts';
 import type { Run } from './execution.ts';
 import type { Observation } from './observation.ts';
 import type { Verdict } from './policy.ts';
 import { pictureOf } from './screenshot.ts';
-import { EVALUATION_TIMEOUT_MS, type Session } from './session.ts';
-import { providerStop, Stop } from './stop.ts';
+import type { Session } from './session.ts';
+import { Stop } from './stop.ts';
+import { askThinking } from './thinking-question.ts';
 
 const reasons = new Set(['LOW_OPERATION_CONFIDENCE', 'LOW_TARGET_CONFIDENCE', 'NO_PROGRESS']);
 /** Characters of JSON that the options may take; beyond it, later ones are left out. */
@@ -76,18 +78,9 @@ function optionsOf(page: Observation, offer: Offer) {
   return { options, targets };
 }
 
-async function choose(
-  session: Session,
-  request: Parameters<Session['ctx']['thinking']['assist']>[0],
-): Promise<string | undefined> {
-  try {
-    const reply = await session.within(session.ctx.thinking.assist(request), EVALUATION_TIMEOUT_MS, 'ADAPTER_TIMEOUT');
-    const { choice } = reply;
-    if (choice === null) return undefined;
-    const offered = request.kind === 'action' && typeof choice === 'string' && Object.hasOwn(request.options, choice);
-    if (!offered) throw new Stop('INVALID_CONTRACT');
-    return choice;
-  } catch (error) {
-    throw error instanceof Stop ? error : providerStop(error);
-  }
+async function choose(session: Session, request: ThinkingRequest & { kind: 'action' }): Promise<string | undefined> {
+  const { choice } = await askThinking(session, request);
+  if (choice === null) return undefined;
+  if (typeof choice !== 'string' || !Object.hasOwn(request.options, choice)) throw new Stop('INVALID_CONTRACT');
+  return choice;
 }

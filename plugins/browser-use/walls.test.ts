@@ -33,6 +33,11 @@ describe('a wall in the way', () => {
     ],
     ['a page about signing in, without a password field', page([button('a')], 'How to sign in'), undefined],
     ['a challenge page', page([], 'Just a moment', 'Checking your browser before you go on'), 'CAPTCHA_REQUIRED'],
+    [
+      'a robot check in look-alike letters',
+      page([button('c', { label: 'I’m nоt a rоbоt' })], 'Check'),
+      'CAPTCHA_REQUIRED',
+    ],
     ['a robot check', page([button('c', { label: "I'm not a robot" })], 'Security check'), 'CAPTCHA_REQUIRED'],
     [
       'a form with a robot check at its end',
@@ -69,6 +74,10 @@ describe('accepting a consent banner', () => {
     ['OK on a cookie notice', { label: 'OK', context: 'Cookie notice' }, true],
     ['ยอมรับทั้งหมด', { label: 'ยอมรับทั้งหมด', context: 'เว็บไซต์นี้ใช้คุกกี้' }, true],
     ['Alle akzeptieren', { label: 'Alle akzeptieren', context: 'Wir verwenden Cookies' }, true],
+    ['a label in look-alike letters', { label: 'Ассерt аll', context: 'We use сookies' }, true],
+    ['a label in wide letters', { label: 'Ａｃｃｅｐｔ ａｌｌ', context: 'cookies' }, true],
+    ['a label with what cannot be seen in it', { label: 'Ac\u200bce\u00adpt all', context: 'coo\u2060kies' }, true],
+    ['a label with accents', { label: 'Áccépt all', context: 'cookies' }, true],
     ['reject all', { label: 'Reject all', context: 'This site uses cookies' }, false],
     ['necessary only', { label: 'Only necessary', context: 'This site uses cookies' }, false],
     ['OK elsewhere', { label: 'OK', context: 'Delete the file?' }, false],

@@ -5,7 +5,7 @@
  * Threat: a page may pretend to be a wall to stop a run; the run then stops without harm. A page may also hide that it is
  * one; then its sensitive fields are still never offered, and an acceptance of cookies is still withheld by its label.
  */
-import { normalLabel } from './labels.ts';
+import { normalLabel, seenText } from './labels.ts';
 import { inView, type Observation, type ObservedElement, pageText } from './observation.ts';
 
 export type Wall = 'AUTH_REQUIRED' | 'CAPTCHA_REQUIRED' | 'CONSENT_BANNER';
@@ -35,16 +35,16 @@ export function goalCoversConsent(goal: string): boolean {
 
 /** A control that would accept tracking or cookies for the owner. Its context must speak of consent too. */
 export function acceptsConsent(element: ObservedElement): boolean {
-  const label = element.label.trim();
+  const label = seenText(element.label).trim();
   // Most controls of most pages: said first, because every control of every page is asked.
   if (label.length > MAX_ACCEPT_LABEL) return false;
   if (/accept|agree|allow/iu.test(label) && consentSubject.test(label)) return true;
-  return consentAccept.test(normalLabel(label)) && consentSubject.test(element.context ?? '');
+  return consentAccept.test(normalLabel(label)) && consentSubject.test(seenText(element.context ?? ''));
 }
 
 /** A control of a captcha; ticking one says something that is not true. */
 export function belongsToCaptcha(element: ObservedElement): boolean {
-  return captchaWords.test(element.label);
+  return captchaWords.test(seenText(element.label));
 }
 
 /** A page that is nothing but a wall: the run stops before it pays for a decision. */
@@ -58,7 +58,7 @@ export function wallInTheWay(page: Observation): Wall | undefined {
 export function wallBehindStop(page: Observation): Wall | undefined {
   const wall = wallInTheWay(page);
   if (wall) return wall;
-  if (captchaWords.test(pageText(page)) || page.elements.some((e) => inView(e) && belongsToCaptcha(e))) {
+  if (captchaWords.test(seenText(pageText(page))) || page.elements.some((e) => inView(e) && belongsToCaptcha(e))) {
     return 'CAPTCHA_REQUIRED';
   }
   if (passwordField(page) && !signUpWords.test(page.title)) return 'AUTH_REQUIRED';
@@ -75,7 +75,7 @@ function isSignInPage(page: Observation): boolean {
   const path = page.url.replace(/^https?:\/\/[^/]*/u, '');
   if (signInPath.test(path)) return true;
   if (signUpWords.test(page.title) || pageText(page).length > BARE_PAGE_TEXT) return false;
-  return signInWords.test(page.title) || signInWords.test(pageText(page).slice(0, 300));
+  return signInWords.test(seenText(page.title)) || signInWords.test(seenText(pageText(page).slice(0, 300)));
 }
 
 function isCaptchaPage(page: Observation): boolean {
@@ -84,5 +84,5 @@ function isCaptchaPage(page: Observation): boolean {
   const usable = page.elements.filter((element) => inView(element) && element.operations.length > 0);
   const other = usable.filter((element) => !belongsToCaptcha(element));
   if (usable.length > other.length) return other.every((element) => !element.operations.includes('TYPE_TEXT'));
-  return captchaWords.test(`${page.title}\n${text}`) && other.length === 0;
+  return captchaWords.test(seenText(`${page.title}\n${text}`)) && other.length === 0;
 }

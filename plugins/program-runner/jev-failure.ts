@@ -9,7 +9,6 @@ const sentences: Partial<Record<Code, string>> = {
   JEV_DEADLINE_EXCEEDED: 'Jev request cancelled or timed out',
   JEV_PROVIDER_UNAVAILABLE: 'Jev network request failed',
   JEV_INVALID_RESPONSE: 'TypeSafe returned an invalid typed response',
-  JEV_AUTHENTICATION_FAILED: unavailable,
   JEV_INVALID_CONFIG: unavailable,
 };
 
@@ -22,15 +21,30 @@ export function jevFailure(error: unknown): HostError {
   // The host's own sentence for programs.
   if (code?.startsWith('PROGRAM_')) return programError('PROGRAM_CALL_FAILED', sentenceOf(error));
   const status = details.status;
+  // What came back with a good status was too large, or no JSON at all.
+  if (code === 'JEV_INVALID_RESPONSE' && typeof status === 'number' && status < 300)
+    return programError('PROGRAM_CALL_FAILED', 'TypeSafe returned an invalid or oversized typed response');
   if (typeof status === 'number') {
     const hint = SLOW_DOWN.includes(status) ? ': rate limited; back off before retrying' : '';
     return programError('PROGRAM_CALL_FAILED', `TypeSafe HTTP ${status}${hint}`);
   }
   if (code === 'JEV_RATE_LIMITED')
     return programError('PROGRAM_CALL_FAILED', 'Jev rate limited; back off before retrying');
+  if (code === 'JEV_AUTHENTICATION_FAILED') return programError('PROGRAM_CALL_FAILED', credentialSentence(details));
   const sentence = code && sentences[code];
   return programError('PROGRAM_CALL_FAILED', sentence ?? (code ? `${code}: ${sentenceOf(error)}` : unknownFailure));
 }
+
+/** What went wrong with the operator's credential command; never what it printed. */
+function credentialSentence({ source, problem }: Record<string, unknown>): string {
+  if (typeof source !== 'string' || !source.startsWith('command ')) return unavailable;
+  if (typeof problem === 'string' && UNUSABLE.test(problem))
+    return 'Jev credential resolver returned an invalid credential';
+  return 'Jev credential resolver failed';
+}
+
+/** Problems of what the command printed, rather than of the command. */
+const UNUSABLE = /^it (?:is empty|is not one line|has more than)/;
 
 const unknownFailure = 'Jev network request failed';
 

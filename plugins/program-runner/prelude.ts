@@ -19,8 +19,12 @@ export const PRELUDE = `(function (send, inputText, namesText) {
   const pendingGet = Map.prototype.get, pendingSet = Map.prototype.set, pendingDelete = Map.prototype.delete;
   const pending = new Map();
 
+  // A hook on stacks would be handed the functions of this file.
+  defineProperty(Failure, 'prepareStackTrace', { value: undefined, writable: false, configurable: false });
+
+  // The failure is made while the program's own line is on the stack; when the answer comes, only this file is.
   const ask = (kind, text) => new P((resolve, reject) => {
-    apply(pendingSet, pending, [send(kind, text), { resolve, reject }]);
+    apply(pendingSet, pending, [send(kind, text), { resolve, reject, failure: new Failure('') }]);
   });
 
   const check = (value, label, depth, count) => {
@@ -136,11 +140,16 @@ export const PRELUDE = `(function (send, inputText, namesText) {
       return show(error);
     } catch { return 'Unknown failure'; }
   };
+  const where = (error) => {
+    try {
+      return error instanceof Failure && typeof error.stack === 'string' ? apply(slice, error.stack, [0, 4096]) : '';
+    } catch { return ''; }
+  };
   return {
     start(main) {
       apply(then, apply(then, main(), [(value) => encode(value, 'Program output', 32768)]), [
         (text) => { send('done', text); },
-        (error) => { send('failed', apply(slice, describe(error), [0, 4096])); },
+        (error) => { send('stack', where(error)); send('failed', apply(slice, describe(error), [0, 4096])); },
       ]);
     },
     receive(id, ok, text) {
@@ -148,7 +157,10 @@ export const PRELUDE = `(function (send, inputText, namesText) {
       if (waiting === undefined) return;
       apply(pendingDelete, pending, [id]);
       if (ok) waiting.resolve(text);
-      else waiting.reject(new Failure(text));
+      else if (waiting.failure) {
+        defineProperty(waiting.failure, 'message', { value: text });
+        waiting.reject(waiting.failure);
+      } else waiting.reject();
     },
   };
 })`;

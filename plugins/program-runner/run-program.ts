@@ -23,6 +23,7 @@ import { checkJevRequest } from './jev-request.ts';
 import { Journal } from './journal.ts';
 import { CPU_SLICE_MS, type Fault, Machine } from './machine.ts';
 import { Observation } from './observation.ts';
+import { withPosition } from './source-position.ts';
 
 /** Calls that may be on their way at the same time. */
 export const MAX_PENDING_CALLS = 64;
@@ -71,6 +72,8 @@ class ProgramRun {
   #awaitingEvent = false;
   #reportTimer: number | undefined;
   #idleCheck = false;
+  /** Of the error that ends the program, as the program gives it. */
+  #stack = '';
 
   constructor(input: RunnerInput, host: RunnerHost) {
     this.#input = input;
@@ -148,8 +151,11 @@ class ProgramRun {
       case 'done':
         this.#done(text);
         return 0;
+      case 'stack':
+        this.#stack = text;
+        return 0;
       case 'failed':
-        this.#finish({ state: 'failed', error: sentenceOf(text) });
+        this.#finish({ state: 'failed', error: withPosition(text, this.#stack, this.#input.positions) });
         return 0;
       case 'log':
         this.#journal.log(text);

@@ -26,6 +26,7 @@ export interface Described {
 export interface Checked {
   diagnostics: ProgramDiagnostic[];
   javascript?: string;
+  positions?: string;
 }
 
 export interface LaunchHost {
@@ -78,6 +79,7 @@ export async function prepareLaunch(
     runner: {
       name: program.name,
       javascript: checked.javascript,
+      ...(checked.positions === undefined ? {} : { positions: checked.positions }),
       input: inputText,
       requires: program.requires,
       limits: limitsFor(program.limits, settings),

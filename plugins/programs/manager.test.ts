@@ -252,7 +252,10 @@ describe('a run ends as failed', () => {
   it('when it calls what it did not require', async () => {
     const bench = workbench({ tools: [{ ref: 'pi.bash' }] });
     const run = await bench.run({ program: program(`return await tools.call({ ref: 'pi.bash', args: {} });`) });
-    expect(run).toMatchObject({ state: 'failed', error: 'Capability not granted to Jev program: pi.bash' });
+    expect(run).toMatchObject({
+      state: 'failed',
+      error: 'Capability not granted to Jev program: pi.bash (line 1, column 20)',
+    });
     expect(bench.called).toEqual([]);
   });
 
@@ -368,7 +371,9 @@ describe('evaluations', () => {
     const run = await bench.run({ program: program(`${pick}; return null;`, { requires: ['jev.evaluate'] }) });
     expect(run).toMatchObject({
       state: 'failed',
-      error: 'TypeSafe HTTP 429: rate limited; back off before retrying',
+      error: expect.stringMatching(
+        /^TypeSafe HTTP 429: rate limited; back off before retrying \(line 1, column \d+\)$/,
+      ),
       evaluations: 1,
     });
     expect(bench.evaluated).toHaveLength(1);

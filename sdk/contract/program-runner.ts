@@ -24,6 +24,8 @@ export const RunnerInput = v.strictObject({
   name: v.string(),
   /** The checked program in JavaScript: an expression that yields an async function. */
   javascript: v.string(),
+  /** Where each piece of it stands in the author's code: the mappings of a source map. */
+  positions: v.optional(v.string()),
   /** JSON text of the validated input. */
   input: v.string(),
   requires: v.array(v.string()),

@@ -145,4 +145,6 @@ export interface CheckedProgram {
   diagnostics: ProgramDiagnostic[];
   /** An expression that yields the program's async function; absent when there are findings. */
   javascript?: string;
+  /** The mappings of its source map. */
+  positions?: string;
 }

@@ -55,6 +55,17 @@ const escapes: HostileProgram[] = [
     code: `return await import('std');`,
   },
   {
+    what: 'asks the stack for the functions around it',
+    state: 'completed',
+    result: [],
+    code: `const found = [];
+      try { Error.prepareStackTrace = (_error, sites) => { found.push(...sites.map((site) => site.getFunction())); }; } catch {}
+      try { Object.defineProperty(Error, 'prepareStackTrace', { value: (_error, sites) => { found.push(...sites); } }); } catch {}
+      try { await program.emit(undefined); } catch (error) { String(error.stack); }
+      try { await tools.call({ ref: 'x.y' }); } catch (error) { String(error.stack); }
+      return found.map(String);`,
+  },
+  {
     what: 'evaluates indirectly',
     state: 'completed',
     result: 'undefined',

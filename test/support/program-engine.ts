@@ -1,12 +1,15 @@
 /** The program engine without a sandbox around it, for tests of the runner itself. */
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { cpuClock } from '../../host/plugins/worker/cpu-clock.ts';
 import { PROGRAM_ENGINE_PAGES, withMemoryCeiling } from '../../host/programs/engine-binary.ts';
 import type { ProgramEngine } from '../../sdk/index.ts';
 
 const file = createRequire(import.meta.url).resolve('quickjs-wasi/quickjs.wasm');
 const Wasm = (globalThis as never as { WebAssembly: WasmApi }).WebAssembly;
 const module = new Wasm.Module(withMemoryCeiling(readFileSync(file), PROGRAM_ENGINE_PAGES));
+
+const cpu = cpuClock();
 
 interface WasmApi {
   Module: new (bytes: Uint8Array) => object;
@@ -36,10 +39,7 @@ export function plainEngine(): CountedEngine {
       };
     },
     now: () => performance.now(),
-    cpu() {
-      const { user, system } = process.cpuUsage();
-      return (user + system) / 1000;
-    },
+    cpu,
     after: (ms, callback) => Number(setTimeout(callback, ms)[Symbol.toPrimitive]()),
     cancel: (timer) => clearTimeout(timer),
     soon: (callback) => void setImmediate(callback),

@@ -47,6 +47,8 @@ export interface RoomOptions {
   now?: () => number;
   scope?: typeof SCOPE;
   evaluate?: TaskServiceDeps['jev']['evaluate'];
+  /** Who may come; default: `keys`. */
+  keys?: readonly ApiKeyEntry[];
   callTool?: (name: string, args: Record<string, unknown>, signal: AbortSignal) => Promise<ToolReply>;
 }
 
@@ -66,7 +68,7 @@ export function shopTab() {
 export function createTestRoom(options: RoomOptions = {}) {
   const store = options.store ?? createMemoryStore();
   const browser = options.browser ?? shopTab();
-  const authorization = createAuthorization({ keys, agents });
+  const authorization = createAuthorization({ keys: options.keys ?? keys, agents });
   const callTool = options.callTool ?? ((name, args, signal) => browser.callTool(name, args, signal));
   let controller: Controller = options.controller ?? (async () => candidate());
   const runs: BrowserRunInput[] = [];

@@ -7,6 +7,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ProgramEngine } from '../../../sdk/programs/engine.ts';
+import { cpuClock } from './cpu-clock.ts';
 
 /** Instances that may be open at the same time: the program's own, and one that warms the engine. */
 const MAX_OPEN = 2;
@@ -18,19 +19,14 @@ interface Wasm {
 const { Module, Instance } = (globalThis as unknown as { WebAssembly: Wasm }).WebAssembly;
 const later = setImmediate;
 const now = performance.now.bind(performance);
-/** Newer Nodes know the thread's own use; it is part of the process's, which is then the bound. */
-const usage: () => NodeJS.CpuUsage =
-  (process as { threadCpuUsage?(): NodeJS.CpuUsage }).threadCpuUsage ?? process.cpuUsage;
-const cpu = (): number => {
-  const { user, system } = usage.call(process);
-  return (user + system) / 1000;
-};
 
 let compiled: object | undefined;
+let cpu: (() => number) | undefined;
 
 export function programEngine(stray: (error: unknown) => void): Pick<ProgramEngine, 'open' | 'now' | 'cpu' | 'soon'> {
   compiled ??= new Module(readFileSync(join(__dirname, 'program-engine.wasm')));
   const module = compiled;
+  cpu ??= cpuClock();
   let open = 0;
   return {
     open(imports) {

@@ -27,12 +27,16 @@ export interface CheckResult {
   diagnostics: ProgramDiagnostic[];
   /** An expression that yields the async function; absent when there are findings. */
   javascript?: string;
+  /** The mappings of its source map; the first line of the wrapper counts, so the program begins at line 1, from 0. */
+  positions?: string;
 }
 
 const PROGRAM = '/program.ts';
 const DECLARATIONS = '/granted.d.ts';
 const BEFORE = '(async () => {\n';
 const AFTER = '\n})';
+
+const MAP_COMMENT = /\n?\/\/# sourceMappingURL=.*\s*$/;
 
 const options: ts.CompilerOptions = {
   strict: true,
@@ -46,6 +50,7 @@ const options: ts.CompilerOptions = {
   moduleDetection: ts.ModuleDetectionKind.Legacy,
   removeComments: true,
   newLine: ts.NewLineKind.LineFeed,
+  sourceMap: true,
 };
 
 const libraryFolder = dirname(createRequire(import.meta.url).resolve('typescript'));
@@ -57,13 +62,15 @@ export class Checker {
   #texts = new Map<string, string>();
   #previous: ts.Program | undefined;
   #emitted = '';
+  #positions = '';
 
   readonly #host: ts.CompilerHost = {
     getSourceFile: (name, language) => this.#sourceFile(name, language),
     getDefaultLibFileName: () => '/lib/lib.es2022.d.ts',
     getDefaultLibLocation: () => '/lib',
-    writeFile: (_name, text) => {
-      this.#emitted = text;
+    writeFile: (name, text) => {
+      if (name.endsWith('.map')) this.#positions = (JSON.parse(text) as { mappings: string }).mappings;
+      else this.#emitted = text.replace(MAP_COMMENT, '');
     },
     getCurrentDirectory: () => '/',
     getCanonicalFileName: (name) => name,
@@ -97,7 +104,7 @@ export class Checker {
     if (errors.length > 0) return { diagnostics: errors.slice(0, MAX_DIAGNOSTICS).map(inProgramLines) };
     this.#emitted = '';
     program.emit(file);
-    return { diagnostics: [], javascript: this.#emitted.trim().replace(/;$/, '') };
+    return { diagnostics: [], javascript: this.#emitted.trimEnd().replace(/;$/, ''), positions: this.#positions };
   }
 
   #sourceFile(name: string, language: ts.ScriptTarget | ts.CreateSourceFileOptions): ts.SourceFile | undefined {
