@@ -340,6 +340,28 @@ function thinkingFails(code: 'BROWSER_TEXT_HTTP_503' | 'BROWSER_TEXT_TIMEOUT'): 
   return { assist: () => Promise.reject(new HostError(code, { status: 503 })) };
 }
 
+describe('who decides', () => {
+  it('is Jev, also when a browser device asks for Thinking: only desktop devices have that mode', async () => {
+    const browser = scriptedBrowser({ pages: counting() });
+    const evaluate = scriptedEvaluator([click, done]);
+    const { result } = await runInline(
+      { goal: 'Do it', scope: browser.scope, textHelper: true, verifier: false },
+      {
+        evaluate,
+        async callTool(name, args, signal) {
+          const reply = await browser.callTool(name, args, signal);
+          const body = JSON.parse(reply.content[0]?.text ?? '{}');
+          const told = name === 'page_observe' ? { ...body, decisionMode: 'thinking' } : body;
+          return { ...reply, content: [{ type: 'text', text: JSON.stringify(told) }] };
+        },
+        assist: () => Promise.reject(new Error('Thinking was asked')),
+      },
+    );
+    expect(result).toMatchObject({ reason: 'COMPLETION_CANDIDATE', evaluations: 2 });
+    expect(evaluate.requests).toHaveLength(2);
+  });
+});
+
 describe('nothing is done twice', () => {
   it('a refused click is decided afresh, under a new operation id', async () => {
     const { result, operationIds, evaluate, browser } = await run({

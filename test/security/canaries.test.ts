@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -26,8 +26,10 @@ beforeAll(async () => {
     folder,
     chromium: process.env.JEV_HOST_CHROMIUM ?? '/usr/bin/chromium',
     hostEnvironment: environmentCanaries,
-    configure: (config: { gateway: { jev: { apiKeyFile: string } } }) => {
+    configure: (config: { gateway: { jev: { apiKeyFile: string } }; plugins?: object }) => {
       writeFileSync(config.gateway.jev.apiKeyFile, fileCanary, { mode: 0o600 });
+      // A recording holds everything that the controller was given: that must not be a credential either.
+      config.plugins = { ...config.plugins, 'browser-use': { record: true } };
       return config;
     },
   });
@@ -115,9 +117,12 @@ describe('a credential in the key file or in the environment', () => {
     expect(leaksIn(stack.host.output())).toEqual([]);
   });
 
-  it('appears in no receipt, record or other file of the data directory', () => {
+  it('appears in no receipt, recording or other file of the data directory', () => {
     const files = filesUnder(join(folder, 'data'));
     expect(files.some((file) => file.endsWith('.mdb'))).toBe(true);
+    const recordings = files.filter((file) => file.endsWith('.jsonl'));
+    expect(recordings).toHaveLength(1);
+    for (const file of recordings) expect(statSync(file).mode & 0o077).toBe(0);
     for (const file of files)
       expect({ file, leaks: leaksIn(readFileSync(file, 'latin1')) }).toEqual({ file, leaks: [] });
   });

@@ -159,12 +159,16 @@ export async function settle(options: SettleOptions): Promise<Settled> {
     const now = performance.now();
     if (!current.changed && location.href !== current.address) current.changed = true;
     const watchFor = current.changed ? 0 : current.valueChanged ? options.watchValue : options.watch;
-    const rested =
-      now - current.lastAt >= options.quiet && now - current.since >= watchFor && now - started >= options.atLeast;
-    if (rested) break;
+    const restsIn = Math.max(
+      current.lastAt + options.quiet - now,
+      current.since + watchFor - now,
+      started + options.atLeast - now,
+    );
+    if (restsIn <= 0) break;
     if (now - Math.max(current.since, started) >= options.max)
       return { changed: current.changed, valueChanged: current.valueChanged, restless: true };
-    await pause(LOOK_MS);
+    // Looking too late would be a wait for nothing, at every action.
+    await pause(Math.min(LOOK_MS, restsIn));
   }
   await drawn;
   if (current.changed) await motionEnds(options.motion, current.begun);
