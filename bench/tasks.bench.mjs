@@ -96,6 +96,7 @@ async function multiply(store, { taskId, createdAt }) {
     'tasks',
     'task-revisions',
     'tasks-by-conversation',
+    'tasks-by-time',
     'tasks-finished',
     'tasks-by-target',
     'spawn-requests',

@@ -7,6 +7,7 @@
 import 'reflect-metadata';
 import { type DependencyContainer, container as root } from 'tsyringe';
 import { openLmdbStore } from '../core/store/lmdb-store.ts';
+import { refuse } from '../sdk/contract/errors.ts';
 import type { ConfigSource } from './config/config-file.ts';
 import { makeDataDirectory, ownerSocket } from './data-directory.ts';
 import {
@@ -55,7 +56,7 @@ export async function createHost(config: ConfigSource, options: HostOptions): Pr
   container.register(SURROUNDINGS, { useValue: options });
   container.register(CONFIG, { useValue: config });
   container.register(STORE, { useValue: store });
-  container.register(STATE, { useValue: { ready: false } });
+  container.register(STATE, { useValue: { ready: false, stopping: false } });
   registerFoundation(container, options.log);
   registerEvaluation(container);
   registerWork(container);
@@ -69,14 +70,18 @@ async function start(container: DependencyContainer): Promise<string> {
   const log = container.resolve(LOG);
   const { dataDir } = container.resolve(SURROUNDINGS);
   const { socket } = container.resolve(CONFIG).current.gateway.api;
+  // First of all, so that a supervisor sees a process that lives and is not ready; until then only /healthz and /readyz serve.
+  const api = container.resolve(API);
+  const url = await api.listen();
   // Tasks that waited go on as soon as they may, so what they work with is there first.
   const [plugins] = await Promise.all([container.resolve(PLUGINS).start(), container.resolve(DEVICES).start()]);
+  // Stopped while it started: what is stopped already must not be started after it.
+  if (container.resolve(STATE).stopping) refuse('NOT_READY');
   for (const plugin of plugins)
     if (plugin.state !== 'serving')
       log.warn({ plugin: plugin.id, state: plugin.state, reason: plugin.reason }, 'a plugin does not serve');
   await container.resolve(TASKS).start();
-  const api = container.resolve(API);
-  const url = await api.listen();
+  if (container.resolve(STATE).stopping) refuse('NOT_READY');
   await listenForOwner(container, ownerSocket(dataDir));
   if (socket !== undefined) await api.listenOn(socket, 'shared');
   container.resolve(STATE).ready = true;
@@ -94,7 +99,9 @@ async function listenForOwner(container: DependencyContainer, path: string): Pro
 
 /** Every part is stopped, whatever becomes of the others: one that never started must not keep the rest from ending. */
 async function stop(container: DependencyContainer): Promise<void> {
-  container.resolve(STATE).ready = false;
+  const state = container.resolve(STATE);
+  state.ready = false;
+  state.stopping = true;
   const steps: readonly (() => unknown)[] = [
     () => container.resolve(CONFIG).close(),
     () => container.resolve(API).close(),

@@ -34,7 +34,7 @@ export interface Surroundings {
 }
 
 /** What changes while the host starts and stops. */
-export const STATE = token<{ ready: boolean }>('state');
+export const STATE = token<{ ready: boolean; stopping: boolean }>('state');
 export const SURROUNDINGS = token<Surroundings>('surroundings');
 export const CONFIG = token<ConfigSource>('config');
 export const LOG = token<HostLog>('log');

@@ -115,6 +115,8 @@ export const taskTables = {
   tasks: { name: 'tasks', version: 1 },
   revisions: { name: 'task-revisions', version: 1 },
   byConversation: { name: 'tasks-by-conversation', version: 1 },
+  /** All tasks in the order in which they came. */
+  byTime: { name: 'tasks-by-time', version: 1 },
   /** Tasks that wait for a run or have one. */
   unfinished: { name: 'tasks-unfinished', version: 1 },
   /** Tasks of which something may have been done unseen. */
@@ -123,6 +125,8 @@ export const taskTables = {
   finished: { name: 'tasks-finished', version: 1 },
   /** The last task of each target. */
   byTarget: { name: 'tasks-by-target', version: 1 },
+  /** Which of these a store has; see host/tasks/indexes.ts. */
+  indexes: { name: 'task-indexes', version: 1 },
   spawnRequests: { name: 'spawn-requests', version: 1 },
   controls: { name: 'task-controls', version: 1 },
   events: { name: 'events', version: 1 },

@@ -124,6 +124,8 @@ export function createApi(options: ApiOptions): Api {
       request.sender = request.fromOwner
         ? ownerOf(request.headers['jev-host-key'])
         : senderOf(authorization, access, tickets);
+    // After the key, so that nobody without one learns more than that a host is here.
+    if (!open && !options.health.ready()) refuse('NOT_READY');
     const keyId = request.sender?.principal.keyId;
     if (keyId !== undefined && url !== undefined) {
       limits.take(keyId);

@@ -52,8 +52,11 @@ export const command: Command = {
       log: io.stderr,
     });
     try {
-      const url = await host.start();
-      print(io, `jev-host ready ${url}`);
+      const starting = host.start();
+      // Asked to stop while it starts, it does not first wait for a device that takes its time.
+      starting.catch(() => {});
+      const url = await Promise.race([starting, stopped(io.signal)]);
+      if (url !== undefined) print(io, `jev-host ready ${url}`);
       await stopped(io.signal);
     } finally {
       await host.stop();
@@ -75,9 +78,9 @@ function listProblems(error: unknown, path: string, io: CommandIo): undefined {
   for (const { path: where, says } of error.problems) say(io, where === '' ? `  ${says}` : `  ${where}: ${says}`);
 }
 
-function stopped(signal: AbortSignal): Promise<void> {
+function stopped(signal: AbortSignal): Promise<undefined> {
   return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener('abort', () => resolve(), { once: true });
+    if (signal.aborted) resolve(undefined);
+    else signal.addEventListener('abort', () => resolve(undefined), { once: true });
   });
 }

@@ -64,6 +64,7 @@ export class Plugin {
   #bundleMs = 0;
   #held: Version | undefined;
   #loading: Promise<void> = Promise.resolve();
+  #stopping = false;
 
   constructor(source: PluginSource, config: PluginConfig, deps: PluginDeps) {
     this.source = source;
@@ -106,6 +107,7 @@ export class Plugin {
   }
 
   async #load(): Promise<void> {
+    if (this.#stopping) return;
     if (!this.config.enabled) return this.#rest('disabled', 'It is disabled in the configuration.');
     if (!this.#current) this.#state = 'starting';
     await this.#guarded(async () => {
@@ -140,6 +142,7 @@ export class Plugin {
   async #switchTo({ manifest, bundle }: Version, bundleMs: number): Promise<void> {
     const next = this.#generation(manifest, bundle);
     await next.start();
+    if (this.#stopping) return next.close(0);
     this.#generations += 1;
     const old = this.#current;
     this.#manifest = manifest;
@@ -199,6 +202,9 @@ export class Plugin {
   }
 
   async stop(): Promise<void> {
+    this.#stopping = true;
+    // A version that is being started would outlive the stop.
+    await this.#loading.catch(() => {});
     await this.#rest('stopped', undefined);
     await Promise.all(this.#retiring);
   }

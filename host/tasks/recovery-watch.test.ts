@@ -64,6 +64,7 @@ async function inDoubt(
   await room.service.stop();
   listening = true;
   const inside = createRoom({ ...room.deps, store });
+  inside.book.unfinished();
   const watch = createRecoveryWatch(inside);
   const [{ taskId, who }] = tasks as [(typeof tasks)[0]];
   return {
@@ -164,6 +165,7 @@ describe('a task in doubt', () => {
   it('is found again by the next host', async () => {
     const { room, store, look } = await inDoubt();
     const next = createRoom({ ...room.deps, store });
+    next.book.unfinished();
     await createRecoveryWatch(next).pass();
     expect(await look()).toMatchObject({ outcome: 'interrupted' });
   });

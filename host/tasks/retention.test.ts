@@ -33,6 +33,7 @@ describe('retention', () => {
       'tasks',
       'task-revisions',
       'tasks-by-conversation',
+      'tasks-by-time',
       'tasks-finished',
       'tasks-by-target',
       'receipts',

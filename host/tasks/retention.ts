@@ -101,6 +101,7 @@ function removal(room: Room, task: TaskRecord, now: number): Change[] {
   return [
     store.table(taskTables.tasks).remove([taskId]),
     store.table(taskTables.byConversation).remove([conversationId, task.createdAt, taskId]),
+    store.table(taskTables.byTime).remove([task.createdAt, taskId]),
     store.table(taskTables.finished).remove([task.updatedAt, taskId]),
     ...(byTarget.get([task.target.targetId]) === taskId ? [byTarget.remove([task.target.targetId])] : []),
     ...(task.requestId === undefined

@@ -41,7 +41,7 @@ export interface TaskBook {
   unfinished(): TaskRecord[];
   /** Ids of the tasks that wait for a run, in the order in which they came; complete once `unfinished` was read. */
   queued(): Iterable<string>;
-  /** Ids of the tasks that are in doubt, the oldest doubt first. */
+  /** Ids of the tasks that are in doubt, in the order in which that came; complete once `unfinished` was read. */
   uncertain(): Iterable<string>;
   /** Holds while nobody changes the task. */
   unchanged(taskId: string): Condition;
@@ -88,12 +88,13 @@ export function createTaskBook({ store, events, audit, turns, clock, ids }: Task
   const tasks = store.table<TaskRecord>(taskTables.tasks);
   const revisions = store.table<TaskRevision>(taskTables.revisions);
   const byConversation = store.table<null>(taskTables.byConversation);
+  const byTime = store.table<null>(taskTables.byTime);
   const unfinished = store.table<null>(taskTables.unfinished);
   const finished = store.table<null>(taskTables.finished);
   const byTarget = store.table<string>(taskTables.byTarget);
   const uncertain = store.table<null>(taskTables.uncertain);
   const queued = new Set<string>();
-  const doubted = new Set([...uncertain.range()].map(({ key }) => String(key[0])));
+  const doubted = new Set<string>();
   const noticeTable = store.table<StoredNotice>(taskTables.notices);
 
   const revision = (taskId: string, number: number) => revisions.get([taskId, number]);
@@ -107,6 +108,7 @@ export function createTaskBook({ store, events, audit, turns, clock, ids }: Task
       changes.push(
         byConversation.put([after.conversationId, after.createdAt, after.taskId], null),
         byTarget.put([after.target.targetId], after.taskId),
+        byTime.put([after.createdAt, after.taskId], null),
       );
     }
     if (before && was) changes.push(finished.remove([before.updatedAt, before.taskId]));
@@ -202,6 +204,7 @@ export function createTaskBook({ store, events, audit, turns, clock, ids }: Task
       const found = [...unfinished.range()].flatMap((row) => tasks.get(row.key) ?? []);
       found.sort((a, b) => a.createdAt - b.createdAt);
       for (const task of found) if (task.state === 'queued') queued.add(task.taskId);
+      for (const { key } of uncertain.range()) doubted.add(String(key[0]));
       return found;
     },
     lastOfTarget(targetId) {

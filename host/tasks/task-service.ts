@@ -10,6 +10,7 @@ import { DEFAULT_LIMITS, type Room, type TaskServiceDeps } from './deps.ts';
 import { createDispatcher } from './dispatcher.ts';
 import { createEventLog } from './event-log.ts';
 import { createHandoffWatch } from './handoff-watch.ts';
+import { makeIndexes } from './indexes.ts';
 import { createInbox } from './message.ts';
 import { owned } from './ownership.ts';
 import { recover } from './recovery.ts';
@@ -41,6 +42,7 @@ export function createTaskService(deps: TaskServiceDeps): TaskService & TaskRece
 
   return {
     async start() {
+      await makeIndexes(room.store);
       await recover(room);
       room.audit.kick();
       dispatcher.begin();

@@ -12,7 +12,7 @@ import type { ReceiptView } from '../tasks/service.ts';
 import { snapshotOf } from '../tasks/snapshot.ts';
 import { PLUGINS, STORE } from '../tokens.ts';
 
-/** Records that are read before others get a turn. */
+/** Keys that are walked over before others get a turn. */
 const TURN = 500;
 
 export function adminReads(from: DependencyContainer): Admin {
@@ -27,8 +27,8 @@ export function adminReads(from: DependencyContainer): Admin {
 
   return {
     async tasks({ limit, offset }) {
-      const page = await newest(store, offset + limit);
-      return { tasks: page.slice(offset).map(snapshot), total: tasks.count() };
+      const page = await newest(store, { limit, offset });
+      return { tasks: page.map(snapshot), total: tasks.count() };
     },
     async receipts(taskId) {
       const task = tasks.get([taskId]);
@@ -51,21 +51,17 @@ export function adminReads(from: DependencyContainer): Admin {
   };
 }
 
-/** The newest tasks, newest first. Reads every record, in turns: for an operator's eye, not for a hot path. */
-async function newest(store: Store, count: number): Promise<TaskRecord[]> {
-  let found: TaskRecord[] = [];
-  let read = 0;
-  const trim = () => {
-    found = found.sort((a, b) => b.createdAt - a.createdAt).slice(0, count);
-  };
-  for (const { value } of store.table<TaskRecord>(taskTables.tasks).range()) {
-    found.push(value);
-    read += 1;
-    if (read % TURN !== 0) continue;
-    trim();
-    await new Promise((resolve) => setImmediate(resolve));
+/** The newest tasks, newest first. A far page walks over many keys, so others get their turn. */
+async function newest(store: Store, { limit, offset }: { limit: number; offset: number }): Promise<TaskRecord[]> {
+  const tasks = store.table<TaskRecord>(taskTables.tasks);
+  const found: TaskRecord[] = [];
+  let walked = 0;
+  for (const { key } of store.table<null>(taskTables.byTime).range({ reverse: true })) {
+    if (++walked % TURN === 0) await new Promise((resolve) => setImmediate(resolve));
+    const task = walked > offset ? tasks.get([String(key[1])]) : undefined;
+    if (task) found.push(task);
+    if (found.length >= limit) break;
   }
-  trim();
   return found;
 }
 

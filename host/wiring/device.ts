@@ -34,12 +34,13 @@ export function createEmbeddedDevices(from: DependencyContainer): EmbeddedDevice
   let pause = PAUSE_MS;
   let again: NodeJS.Timeout | undefined;
   let stopped = false;
+  const stopping = new AbortController();
 
   const start = async (): Promise<void> => {
     const config = from.resolve(CONFIG).current.devices.browser;
     if (!config?.enabled || stopped) return;
     try {
-      const device = await startEmbeddedBrowser({ config, dataDir, env });
+      const device = await startEmbeddedBrowser({ config, dataDir, env, signal: stopping.signal });
       if (stopped) return await device.stop();
       running = device;
       pause = PAUSE_MS;
@@ -55,7 +56,7 @@ export function createEmbeddedDevices(from: DependencyContainer): EmbeddedDevice
       });
       log.info({ url: device.url, rejoined: device.rejoined }, 'the browser device is ready');
     } catch (error) {
-      log.error({ error: String(error) }, 'the browser device did not start');
+      if (!stopped) log.error({ error: String(error) }, 'the browser device did not start');
       lost();
     }
   };
@@ -73,6 +74,7 @@ export function createEmbeddedDevices(from: DependencyContainer): EmbeddedDevice
     browser: () => running,
     async stop() {
       stopped = true;
+      stopping.abort();
       clearTimeout(again);
       const device = running;
       running = undefined;

@@ -134,6 +134,38 @@ describe('a program that runs in the background', () => {
     expect(bench.remembered()).toEqual([]);
   });
 
+  it('that could not be written down is stopped, and its caller gets the failure', async () => {
+    const bench = workbench({ noting: () => Promise.reject(new Error('the disk is full')) });
+    await expect(bench.spawn({ program: program('while (true) await program.sleep(1);') })).rejects.toThrow(
+      'disk is full',
+    );
+    expect((await bench.list()).runs).toEqual([]);
+    await bench.idle();
+    expect(bench.engine.live).toBe(0);
+  });
+
+  it('is told of only once it is written down', async () => {
+    let write: () => void = () => undefined;
+    const written = new Promise<void>((resolve) => {
+      write = resolve;
+    });
+    let begun: () => void = () => undefined;
+    const runs = new Promise<void>((resolve) => {
+      begun = resolve;
+    });
+    const bench = workbench({ noting: () => written, tools: [{ ref: 'a.b' }], call: async () => begun() });
+    let told = false;
+    const spawned = bench
+      .spawn({ program: program(`await tools.call({ ref: 'a.b' }); return 1;`, { requires: ['a.b'] }) })
+      .finally(() => {
+        told = true;
+      });
+    await runs;
+    expect(told).toBe(false);
+    write();
+    expect(await spawned).toMatchObject({ background: true });
+  });
+
   it('does not exist for another caller', async () => {
     const bench = workbench();
     const task = await bench.spawn({ program: program('while (true) await program.sleep(1);') });

@@ -159,11 +159,17 @@ export class ProgramManager {
       release();
       this.#outputSchemas.set(run, launch.outputSchema);
       try {
-        await this.#note(host);
+        // Side by side: whoever launches hears of the run only when both are done, so no run that anybody knows of is
+        // missing from the note.
+        const noted = this.#note(host);
+        noted.catch(() => undefined);
         await host.start({ id: start.id, generation: launch.generation, runner: launch.runner });
+        await noted;
       } catch (error) {
         this.#book.remove(start.id);
         run.end({ state: 'failed', error: sentenceOf(error) }, host.now());
+        // It may have started: what nobody knows of must not run.
+        host.stop(start.id).catch(() => undefined);
         throw error;
       }
       this.#book.prune(host.owner);

@@ -194,6 +194,20 @@ describe('evaluation over HTTP', () => {
     expect(limited.headers.get('retry-after')).toBe('7');
   });
 
+  it('waits until the host is ready, as everything else does, and says so to those with a key', async () => {
+    let ready = false;
+    fixture = await apiFixture({}, { health: { ready: () => ready, metrics: () => [] } });
+    const post = (key?: string) => fixture.http('POST', EVALUATE, { ...(key && { key }), body });
+    expect(await post()).toMatchObject({ status: 401 });
+    expect(await post(KEYS.writer)).toMatchObject({ status: 503, body: { error: 'NOT_READY' } });
+    expect(await fixture.http('POST', '/mcp/assistant', { key: KEYS.writer, body: {} })).toMatchObject({ status: 503 });
+    expect(await fixture.http('GET', '/healthz')).toMatchObject({ status: 200 });
+    expect(await fixture.http('GET', '/readyz')).toMatchObject({ status: 503 });
+    expect(fixture.evaluations).toEqual([]);
+    ready = true;
+    expect(await post(KEYS.writer)).toMatchObject({ status: 200 });
+  });
+
   it('takes a body as large as images need only while images are on, whether its length is told or not', async () => {
     let images = false;
     fixture = await apiFixture({}, { jevImages: () => images });

@@ -149,6 +149,31 @@ describe('jev-host serve', () => {
     expect(stderr).toContain(tls ? '/nowhere/cert.pem' : nonsense);
   });
 
+  it('is alive and not ready while a device of its own takes its time to start', async () => {
+    const slow = join(folder, 'slow-chromium');
+    writeFileSync(slow, '#!/bin/sh\nexec sleep 60\n', { mode: 0o755 });
+    const probe = createServer();
+    await new Promise<void>((resolve) => probe.listen(0, '127.0.0.1', resolve));
+    const { port } = probe.address() as AddressInfo;
+    await new Promise((resolve) => probe.close(resolve));
+    const file = write({ ...config(), devices: { browser: { enabled: true, executable: slow } } });
+    const child = spawn(process.execPath, [main, 'serve', '--config', file, '--port', String(port)], {
+      env: { PATH: process.env.PATH ?? '', HOME: folder },
+      stdio: 'ignore',
+    });
+    const ended = new Promise((resolve) => child.once('close', resolve));
+    stops.push(async () => {
+      child.kill('SIGTERM');
+      await ended;
+    });
+    const url = `http://127.0.0.1:${port}`;
+    const alive = () => status(url, '/healthz').catch(() => 0);
+    await expect.poll(alive, { timeout: 20_000 }).toBe(200);
+    expect(await status(url, '/readyz')).toBe(503);
+    expect(await status(url, '/api/v1/agents')).toBe(503);
+    expect(await status(url, '/api/v1/agents', 'wrong')).toBe(401);
+  });
+
   it('ends when its port is taken, and says which', async () => {
     const taken = createServer();
     await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));

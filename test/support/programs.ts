@@ -23,6 +23,8 @@ export interface WorkbenchOptions {
   advise?: RunnerHost['advise'];
   check?: (request: CheckRequest) => Promise<CheckResult>;
   left?: RunStart[];
+  /** Before a note is taken; may fail. */
+  noting?: () => Promise<void>;
   sliceMs?: number;
   heapBytes?: number;
 }
@@ -35,6 +37,7 @@ export function workbench(options: WorkbenchOptions = {}) {
   const working = new Set<Promise<void>>();
   let remembered: readonly RunStart[] = [];
   const remember = async (running: readonly RunStart[]) => {
+    await options.noting?.();
     remembered = running;
   };
   const evaluated: unknown[] = [];

@@ -45,7 +45,7 @@ export class Browser {
   readonly navigation: Navigation;
   #chromium: Chromium | undefined;
   #starting: Promise<void> | undefined;
-  #closing = false;
+  readonly #ending = new AbortController();
   product = '';
   /** Starts after the first: Chromium was lost. */
   restarts = 0;
@@ -67,7 +67,7 @@ export class Browser {
 
   /** Starts Chromium if it is not running. Safe to call at any time. */
   start(): Promise<void> {
-    if (this.#closing) return Promise.resolve();
+    if (this.#ending.signal.aborted) return Promise.resolve();
     if (this.running) return Promise.resolve();
     this.#starting ??= this.#start().finally(() => {
       this.#starting = undefined;
@@ -87,6 +87,7 @@ export class Browser {
           headless: config.headless,
           env,
           asRoot,
+          signal: this.#ending.signal,
           ...(config.profileDir === undefined ? {} : { profileDir: config.profileDir }),
           ...(config.proxy === undefined ? {} : { proxy: config.proxy }),
         });
@@ -224,7 +225,7 @@ export class Browser {
   }
 
   async close(): Promise<void> {
-    this.#closing = true;
+    this.#ending.abort();
     await this.#starting?.catch(() => {});
     await this.#chromium?.close();
     this.#targets.clear();

@@ -48,7 +48,10 @@ export async function runDevice(options: RunOptions): Promise<void> {
     });
   const server = await atTheSamePort(start, options.port, before?.url);
   try {
-    await server.browser.start();
+    const starting = server.browser.start();
+    starting.catch(() => {});
+    await Promise.race([starting, stopped]);
+    if (options.signal.aborted) return;
     const started = startTimeOf(process.pid);
     writeAddress(directory, {
       url: server.url,
@@ -58,7 +61,6 @@ export async function runDevice(options: RunOptions): Promise<void> {
       ...keys,
       settings: settingsHash(options.config, packageVersion()),
     });
-    if (options.signal.aborted) stop();
     options.onReady({ url: server.url, ...keys });
     await stopped;
   } finally {

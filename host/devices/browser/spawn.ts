@@ -4,7 +4,7 @@
  * The device is a process of its own and outlives a crash of the host. While the host lives it holds one response of the
  * device open; when that ends for ten minutes, the device ends itself. An orderly stop of the host stops it at once.
  */
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, mkdirSync, openSync } from 'node:fs';
 import { type ClientRequest, get } from 'node:http';
 import { extname, join } from 'node:path';
@@ -31,6 +31,8 @@ export interface EmbeddedBrowserOptions {
   env: NodeJS.ProcessEnv;
   /** How `jev-host` is called; the default is this program. */
   command?: readonly string[];
+  /** Gives a start up that is under way. */
+  signal?: AbortSignal;
 }
 
 export interface EmbeddedBrowser {
@@ -96,18 +98,31 @@ async function startProcess(options: EmbeddedBrowserOptions, directory: string):
         if (/^jev-host device ready /m.test(words)) done(resolve);
       });
       child.once('error', (error) => done(() => fail(error.message)));
+      const giveUp = () => done(() => fail('it was stopped while it started'));
+      if (options.signal?.aborted) giveUp();
+      else options.signal?.addEventListener('abort', giveUp, { once: true });
       child.once('exit', (code) =>
         done(() => fail(`it ended with ${code}; its words are in ${join(directory, 'device.log')}`)),
       );
     });
   } catch (error) {
-    child.kill('SIGKILL');
+    await endChild(child);
     throw error;
   }
   child.removeAllListeners();
   child.stdout?.destroy();
   child.unref();
   return readAddress(directory) ?? refuse('DEVICE_NOT_READY', { problem: 'it left no address' });
+}
+
+/** With time to end its Chromium; by force after that. */
+async function endChild(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null || child.pid === undefined) return;
+  const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+  child.kill('SIGTERM');
+  const force = setTimeout(() => child.kill('SIGKILL'), STOP_MS);
+  await ended;
+  clearTimeout(force);
 }
 
 function join_(address: Address, rejoined: boolean): EmbeddedBrowser {

@@ -51,6 +51,8 @@ const QUIET = [
 ];
 
 export interface LaunchOptions {
+  /** Gives a start up that is under way. */
+  signal: AbortSignal;
   executable: string;
   /** A private directory of this device; the profile and the record of the process lie in it. */
   directory: string;
@@ -123,7 +125,11 @@ export async function launchChromium(options: LaunchOptions): Promise<Chromium> 
     rmSync(recordFile(options.directory), { force: true });
   };
 
-  const version = await within(START_MS, Promise.race([protocol.send('Browser.getVersion'), exited])).catch(
+  const givenUp = new Promise<void>((resolve) => {
+    if (options.signal.aborted) resolve();
+    else options.signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+  const version = await within(START_MS, Promise.race([protocol.send('Browser.getVersion'), exited, givenUp])).catch(
     () => undefined,
   );
   if (!version?.product) {
