@@ -180,7 +180,9 @@ export class Plugin {
         this.#deps.called?.(settled);
       },
     };
-    return performRun(generation, handler, call, counted, this.#deps.times, this.#recorder(generation, handler, call));
+    return performRun(generation, handler, call, counted, this.#deps.times, () =>
+      this.#recorder(generation, handler, call),
+    );
   }
 
   #recorder({ is }: Generation, handler: string, { runId, authority, input }: RunCall): RunRecorder | undefined {

@@ -18,16 +18,17 @@ export interface RunGraces {
   deadlineMs: number;
 }
 
-/** @returns the plugin's answer, parsed from JSON and not yet checked. @throws PLUGIN_… codes. */
+/** @param record begins a recording of the run. @returns the plugin's answer, parsed from JSON and not yet checked. @throws PLUGIN_… codes. */
 export async function performRun(
   generation: Generation,
   handler: string,
   call: RunCall,
   deps: BrokerDeps,
   graces: RunGraces,
-  recorder?: RunRecorder,
+  record?: () => RunRecorder | undefined,
 ): Promise<unknown> {
-  return generation.use(call.signal, (slot) => onSlot(slot, generation, handler, call, deps, graces, recorder));
+  // A run that is cancelled while it waits for a slot leaves no recording behind.
+  return generation.use(call.signal, (slot) => onSlot(slot, generation, handler, call, deps, graces, record?.()));
 }
 
 async function onSlot(
@@ -118,6 +119,8 @@ async function onSlot(
   } finally {
     for (const timer of timers) clearTimeout(timer);
     call.signal.removeEventListener('abort', onAbort);
+    // Only for a run that was given up; any other has told its end.
+    recorder?.ended({ cut: 'RUN_ENDED' });
     broker.end();
   }
 }

@@ -111,7 +111,7 @@ async function inWorker(options: RunPluginOptions, manifest: Manifest): Promise<
     const graces = { cancelMs: options.graceMs ?? 5000, deadlineMs: options.graceMs ?? 1000 };
     const { recorder, finish } = recording(options, manifest);
     try {
-      return await performRun(generation, options.handler ?? 'run', call, brokerDeps(options), graces, recorder);
+      return await performRun(generation, options.handler ?? 'run', call, brokerDeps(options), graces, () => recorder);
     } finally {
       finish();
     }

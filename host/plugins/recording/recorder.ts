@@ -86,7 +86,7 @@ export class RunRecorder {
     if (this.#over) return;
     const line = `${this.#withoutLeases(recordingLine(value))}\n`;
     const bytes = Buffer.byteLength(line);
-    if (bytes > this.#left) {
+    if (bytes > this.#left || this.#leases.size > MAX_LEASES) {
       this.#over = true;
       this.#write(`${recordingLine({ ended: { cut: 'full' } })}\n`);
       return;
@@ -108,5 +108,7 @@ export class RunRecorder {
 }
 
 /** The device's answer is JSON within JSON: its quotation marks may be escaped any number of times. */
-const LEASE = /\blease_token\\*"\s*:\s*\\*"([^"\\]{8,200})/g;
+const LEASE = /\blease_token\\*"\s*:\s*\\*"([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})/gi;
+/** A run has one lease, and a few after it was lost. A page that writes many is looked for in every line; that ends it. */
+const MAX_LEASES = 100;
 const PLACEHOLDER = '00000000-0000-4000-8000-';

@@ -54,12 +54,12 @@ const about = (runId: string, taskId?: string) => ({
 });
 
 describe('plugins.<id>.record', () => {
-  async function runWith(record: boolean) {
+  async function runWith(record: boolean, tier: 'thread' | 'process' = 'thread') {
     const dataDir = dataDirectory();
     const kept = recordings(dataDir);
     const host = createPluginHost({
       bundledDirectory: fixtures,
-      config: v.parse(PluginsConfig, { taped: { record }, broken: { enabled: false } }),
+      config: v.parse(PluginsConfig, { taped: { record, tier } }),
       recordings: kept,
       log: () => {},
       now: Date.now,
@@ -80,30 +80,55 @@ describe('plugins.<id>.record', () => {
     return { dataDir, result };
   }
 
-  it('writes each run to a file for the owner alone, and `replay` finds it by its attempt', async () => {
-    const { dataDir, result } = await runWith(true);
-    const path = findRecording(dataDir, '0b0e1f5e-8f33-4b39-a02f-3b5a3f3c5a11');
-    expect(path).toContain('the-task');
-    if (!path) throw new Error('no recording');
-    expect(statSync(path).mode & 0o777).toBe(0o600);
-    expect(openRecording(path)).toMatchObject({ taskId: 'the-task', ended: { result } });
+  it.each(['thread', 'process'] as const)(
+    'writes each run to a file for the owner alone, and `replay` finds it by its attempt: %s',
+    async (tier) => {
+      const { dataDir, result } = await runWith(true, tier);
+      const path = findRecording(dataDir, '0b0e1f5e-8f33-4b39-a02f-3b5a3f3c5a11');
+      expect(path).toContain('the-task');
+      if (!path) throw new Error('no recording');
+      expect(statSync(path).mode & 0o777).toBe(0o600);
+      expect(openRecording(path)).toMatchObject({ taskId: 'the-task', ended: { result } });
 
-    const where = ['--data-dir', dataDir, '--plugin', join(fixtures, 'taped')];
-    const same = await jevHost(['replay', 'task-0b0e1f5e-8f33-4b39-a02f-3b5a3f3c5a11', ...where]);
-    expect(same).toMatchObject({
-      code: 0,
-      stdout: '10 calls, 2 decisions among them, are the same, and so is the end.\n',
+      const where = ['--data-dir', dataDir, '--plugin', join(fixtures, 'taped')];
+      const same = await jevHost(['replay', 'task-0b0e1f5e-8f33-4b39-a02f-3b5a3f3c5a11', ...where]);
+      expect(same).toMatchObject({
+        code: 0,
+        stdout: '10 calls, 2 decisions among them, are the same, and so is the end.\n',
+      });
+
+      // As if the plugin had been another one when it ran.
+      writeFileSync(path, readFileSync(path, 'utf8').replace('Which way?', 'Where to\u202e?'));
+      const differs = await jevHost(['replay', path, ...where]);
+      expect(differs.code).toBe(1);
+      expect(differs.stdout.split('\n').slice(0, 3)).toEqual([
+        'Step 4, decision 1 (jev.evaluate) differs at questions.way.instructions.',
+        '  then: "Where to·?"',
+        '  now:  "Which way?"',
+      ]);
+    },
+  );
+
+  it('leaves nothing open of a run that never began', async () => {
+    const dataDir = dataDirectory();
+    const host = createPluginHost({
+      bundledDirectory: fixtures,
+      config: v.parse(PluginsConfig, { taped: { record: true } }),
+      recordings: recordings(dataDir),
+      log: () => {},
+      now: Date.now,
     });
-
-    // As if the plugin had been another one when it ran.
-    writeFileSync(path, readFileSync(path, 'utf8').replace('Which way?', 'Where to\u202e?'));
-    const differs = await jevHost(['replay', path, ...where]);
-    expect(differs.code).toBe(1);
-    expect(differs.stdout.split('\n').slice(0, 3)).toEqual([
-      'Step 4, decision 1 (jev.evaluate) differs at questions.way.instructions.',
-      '  then: "Where to·?"',
-      '  now:  "Which way?"',
-    ]);
+    cleanUp.push(() => host.stop());
+    await host.start();
+    const run = host.run('taped', {
+      runId: 'never',
+      input: { rounds: 1 },
+      ports: {},
+      authority: { principalId: 'p', agentId: 'a', conversationId: 'c' },
+      signal: AbortSignal.abort(new Error('cancelled before')),
+    });
+    await expect(run).rejects.toThrow();
+    expect(findRecording(dataDir, 'never')).toBeUndefined();
   });
 
   it('is off unless it is turned on', async () => {

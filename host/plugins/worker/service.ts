@@ -19,6 +19,8 @@ import { startSignal } from './abort-classes.ts';
 import { runContext } from './run-context.ts';
 import { openSandbox, type Sandbox } from './sandbox.ts';
 
+/** Longest wait of a timer. */
+const MAX_SLEEP_MS = 2 ** 31 - 1;
 /** Milliseconds that `deactivate` of a plugin may take. */
 const DEACTIVATE_GRACE_MS = 500;
 
@@ -178,7 +180,10 @@ export class PluginService {
           need('clock');
           if (!draws) return untilCancelled(() => sandbox.timers.sleep(ms), signal);
           this.#tellDraws(runId, draws);
-          return untilCancelled(() => this.#host.call('host.sleep', runId, Number(ms) || 0), signal);
+          return untilCancelled(
+            () => this.#host.call('host.sleep', runId, Math.min(Number(ms) || 0, MAX_SLEEP_MS)),
+            signal,
+          );
         },
         uuid: () => {
           need('random');
