@@ -8,6 +8,14 @@ import { BrowserHarness, MAX_OUTSTANDING } from './browser-harness.ts';
 const allowedMethods = ['Target.createTarget', 'Target.attachToTarget', 'Target.getTargets', 'Runtime.evaluate'];
 const signal = new AbortController().signal;
 
+/** As much of the browser's answers as is read here. */
+interface Answer {
+  targetId: string;
+  sessionId: string;
+  targetInfos: unknown[];
+  result: { value: unknown };
+}
+
 describe('programs in a real browser', () => {
   let chromium: Awaited<ReturnType<typeof startChromium>>;
   let proxy: Server;
@@ -55,11 +63,10 @@ describe('programs in a real browser', () => {
     for (const socket of connections) socket.destroy();
   };
   const cdp = (method: string, params: Record<string, unknown> = {}, sessionId?: string) =>
-    // biome-ignore lint/suspicious/noExplicitAny: tests read deep into what came back
     harness.cdp(
       { method, params, ...(sessionId === undefined ? {} : { sessionId }) },
       new AbortController().signal,
-    ) as Promise<any>;
+    ) as Promise<Answer>;
   const why = (work: Promise<unknown>) =>
     work.then(
       () => 'answered',

@@ -158,7 +158,8 @@ export const PRELUDE = `(function (send, inputText, namesText) {
       apply(pendingDelete, pending, [id]);
       if (ok) waiting.resolve(text);
       else if (waiting.failure) {
-        defineProperty(waiting.failure, 'message', { value: text });
+        // Its own property from the start: no accessor of the program's is in the way.
+        waiting.failure.message = text;
         waiting.reject(waiting.failure);
       } else waiting.reject();
     },

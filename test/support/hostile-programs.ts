@@ -54,6 +54,102 @@ const escapes: HostileProgram[] = [
     error: /import|module|load/i,
     code: `return await import('std');`,
   },
+  { what: 'asks for WebAssembly', state: 'completed', result: 'undefined', code: 'return typeof WebAssembly;' },
+  {
+    what: 'imports through a function made from text',
+    state: 'failed',
+    error: /import|module|load/i,
+    code: `return await Function('return import("std")')();`,
+  },
+  {
+    what: 'stops its thread until nobody wakes it',
+    state: 'cut',
+    error: /Atomics|wait|CPU|blocked|not defined|SharedArrayBuffer/i,
+    code: 'Atomics.wait(new Int32Array(new SharedArrayBuffer(8)), 0, 0); return 1;',
+  },
+  {
+    what: 'says what an error is, for ever',
+    state: 'timed_out',
+    error: cpu,
+    code: `Object.defineProperty(Error, Symbol.hasInstance, { value() { for (;;); } }); throw 1;`,
+  },
+  {
+    what: 'answers for ever when asked how long a stack may be',
+    state: 'failed',
+    error: /^x/,
+    code: `Object.defineProperty(Error, 'stackTraceLimit', { get() { for (;;); } }); await program.sleep(0); throw new Error('x');`,
+  },
+  {
+    what: 'gives its error a stack of megabytes',
+    state: 'failed',
+    error: /^x$/,
+    code: `const error = new Error('x'); Object.defineProperty(error, 'stack', { value: '(program:1:'.repeat(1e6) }); throw error;`,
+  },
+  {
+    what: 'gives its error a stack that never ends',
+    state: 'timed_out',
+    error: cpu,
+    code: `const error = new Error('x'); Object.defineProperty(error, 'stack', { get() { for (;;); } }); throw error;`,
+  },
+  {
+    what: 'makes descriptors of everything before a call is refused',
+    state: 'completed',
+    result: 'Capability not granted to Jev program: x.y',
+    code: `Object.prototype.get = () => 1; Object.prototype.failure = 1;
+      Object.defineProperty(Error.prototype, 'message', { __proto__: null, get: () => 'mine', set: () => undefined });
+      let told; try { await tools.call({ ref: 'x.y' }); } catch (error) { told = error.message; }
+      delete Object.prototype.get; delete Object.prototype.failure; return told;`,
+  },
+  {
+    what: 'returns a promise in disguise that never settles',
+    state: 'failed',
+    error: /never happen/,
+    code: 'return { then() {} };',
+  },
+  {
+    what: 'returns a promise in disguise that settles twice and throws',
+    state: 'completed',
+    result: 1,
+    code: 'return { then(resolve) { resolve(1); resolve(2); throw new Error("late"); } };',
+  },
+  {
+    what: 'passes a promise in disguise across the border',
+    state: 'failed',
+    error: /finite JSON values/,
+    code: `return await tools.call({ ref: 'a.b', args: { then(resolve) { resolve(1); } } });`,
+  },
+  {
+    what: 'asks questions named after the machinery',
+    state: 'failed',
+    error: /invalid typed response|JEV_|Jev/,
+    code: `return await jev.evaluate({ state: 's', questions: JSON.parse('{"__proto__":{"type":"noul","instructions":"x"}}') });`,
+  },
+  {
+    what: 'sends __proto__ as an argument and gets it back as data',
+    state: 'completed',
+    result: [undefined, 'data'].map((value) => value ?? null),
+    code: `const back = await tools.call({ ref: 'a.b', args: JSON.parse('{"__proto__":{"x":"data"}}') });
+      return [({}).x ?? null, Object.getOwnPropertyDescriptor(back.args, '__proto__').value.x];`,
+  },
+  {
+    what: 'recurses without end through promises',
+    state: 'cut',
+    error: /stack|memory|CPU|engine/,
+    code: 'const f = async () => { await f(); }; await f(); return 1;',
+  },
+  {
+    what: 'reads a number of a million digits',
+    state: 'cut',
+    error: /CPU|memory|engine|BigInt|large/i,
+    code: `return String(BigInt('9'.repeat(1e6))).length;`,
+  },
+  {
+    what: 'comes back from the dead when its garbage is collected',
+    state: 'cut',
+    error: /CPU|memory|stack|engine|not defined/,
+    code: `const registry = new FinalizationRegistry(() => { for (;;); });
+      for (;;) { registry.register({}, 1); await null; }`,
+  },
   {
     what: 'asks the stack for the functions around it',
     state: 'completed',
