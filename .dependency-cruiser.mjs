@@ -20,7 +20,7 @@ const rooms = {
   'host/connectors': ['core', 'sdk'],
   'host/drill': ['host/tasks', 'host/connectors', 'core', 'sdk'],
   'host/api': ['host/tasks', 'core', 'sdk'],
-  'host/devices': ['sdk/contract', 'sdk/devices', 'core/credentials', 'core/store'],
+  'host/devices': ['sdk/contract', 'sdk/devices', 'core/authorization', 'core/credentials', 'core/store'],
   'host/programs': ['host/plugins', 'core', 'sdk'],
   'host/evaluator': ['sdk/contract'],
 };

@@ -8,9 +8,10 @@
  */
 import { lookup } from 'node:dns';
 import { readFile } from 'node:fs/promises';
-import { BlockList, isIP, type LookupFunction } from 'node:net';
+import { isIP, type LookupFunction } from 'node:net';
 import { Agent, request } from 'undici';
 import * as v from 'valibot';
+import { isPublic } from '../../core/authorization/addresses.ts';
 import { HostError, refuse } from '../../sdk/contract/errors.ts';
 
 /** Bytes of one answer's body. */
@@ -56,44 +57,11 @@ export type HttpFetch = (
   signal: AbortSignal,
 ) => Promise<FetchReply>;
 
-/** Addresses that are not the public internet. */
-export function isPrivateAddress(address: string): boolean {
-  const family = isIP(address);
-  // The list also knows an IPv4 address in IPv6 clothes.
-  return family === 0 || closed.check(address, family === 6 ? 'ipv6' : 'ipv4');
-}
-
-const closed = new BlockList();
-for (const [network, bits] of [
-  ['0.0.0.0', 8],
-  ['10.0.0.0', 8],
-  ['100.64.0.0', 10],
-  ['127.0.0.0', 8],
-  ['169.254.0.0', 16],
-  ['172.16.0.0', 12],
-  ['192.0.0.0', 24],
-  ['192.168.0.0', 16],
-  ['198.18.0.0', 15],
-  ['224.0.0.0', 4],
-  ['240.0.0.0', 4],
-] as const) {
-  closed.addSubnet(network, bits, 'ipv4');
-}
-for (const [network, bits] of [
-  ['::', 96],
-  ['64:ff9b::', 96],
-  ['fc00::', 7],
-  ['fe80::', 10],
-  ['ff00::', 8],
-] as const) {
-  closed.addSubnet(network, bits, 'ipv6');
-}
-
 const publicLookup: LookupFunction = (hostname, options, done) => {
   lookup(hostname, { ...options, all: true }, (error, addresses) => {
     if (error) return done(error, '', 0);
     const [first] = addresses;
-    if (!first || addresses.some(({ address }) => isPrivateAddress(address))) {
+    if (!first || addresses.some(({ address }) => !isPublic(address))) {
       return done(
         new HostError('CAPABILITY_DENIED', { capability: `http.fetch ${hostname} (a private address)` }),
         '',
@@ -110,7 +78,7 @@ export function createHttpFetch(): HttpFetch {
     const { hostname } = new URL(url);
     // A literal address is never looked up.
     const literal = hostname.replace(/^\[|\]$/g, '');
-    if (isIP(literal) && isPrivateAddress(literal))
+    if (isIP(literal) && !isPublic(literal))
       refuse('CAPABILITY_DENIED', { capability: `http.fetch ${hostname} (a private address)` });
     const authorization =
       credentialFile === undefined ? {} : { authorization: `Bearer ${await credential(credentialFile)}` };

@@ -6,8 +6,8 @@
  * address that really answered is checked again, because a name can answer differently the second time.
  */
 import { isIP } from 'node:net';
+import { isPublic } from '../../../../core/authorization/addresses.ts';
 import type { NavigationRules } from '../config.ts';
-import { isPublic } from './addresses.ts';
 
 export interface Denial {
   code: 'NAVIGATION_DENIED' | 'URL_NOT_ALLOWED';

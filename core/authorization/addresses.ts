@@ -1,4 +1,9 @@
-/** Which network addresses are public. Everything else belongs to this machine, its network or nobody. */
+/**
+ * Which network addresses are public. Everything else belongs to this machine, its network or nobody.
+ *
+ * Threat: a page or a plugin names an address, in any of its spellings, that leads into the operator's own network. Asked by
+ * the browser's navigation and by the requests of plugins, so that neither knows a way that the other has closed.
+ */
 import { BlockList, isIP } from 'node:net';
 
 const closed = new BlockList();
@@ -23,7 +28,10 @@ for (const [network, bits] of [
 for (const [network, bits] of [
   ['::', 128],
   ['::1', 128],
+  ['::ffff:0:0:0', 96],
+  ['64:ff9b:1::', 48],
   ['100::', 64],
+  ['2001::', 32],
   ['2001:db8::', 32],
   ['fc00::', 7],
   ['fe80::', 10],
