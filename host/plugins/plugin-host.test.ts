@@ -233,6 +233,28 @@ describe('the plugin host', () => {
     });
   });
 
+  it('serves nothing with settings that do not fit, and goes on with the last good ones when a reload brings some', async () => {
+    const declare = (folder: string) =>
+      edit(
+        join(folder, 'echo/plugin.json'),
+        '"kind"',
+        '"settings": { "type": "object", "properties": { "greeting": { "type": "string" } }, "additionalProperties": false }, "kind"',
+      );
+    const entry = (settings: object) => v.parse(PluginsConfig, { echo: { settings } });
+    const wrong = await host(['echo'], { change: declare, raw: { echo: { settings: { greeting: 1 } } } });
+    expect(wrong.states).toMatchObject([
+      { state: 'failed', reason: expect.stringContaining('plugins.echo.settings.greeting') },
+    ]);
+    const { running } = await host(['echo'], { change: declare, raw: { echo: { settings: { greeting: 'Hello' } } } });
+    await running.reconfigure(entry({ greetings: 'Hello' })).catch(() => {});
+    expect(running.list()).toMatchObject([
+      { state: 'serving', generation: 1, reason: expect.stringContaining('plugins.echo.settings') },
+    ]);
+    expect(await echo(running, { do: 'echo', value: 1 })).toMatchObject({ value: 1 });
+    await running.reconfigure(entry({ greeting: 'Good day' }));
+    expect(running.list()).toMatchObject([{ state: 'serving', generation: 2 }]);
+  });
+
   it('ends what runs when it stops', async () => {
     const { running } = await host(['echo'], { times: { drainMs: 50 } });
     const { promise: started, resolve: progress } = deferred();

@@ -19,6 +19,7 @@ import { readManifest } from './read-manifest.ts';
 import type { RunRecorder } from './recording/recorder.ts';
 import type { Recordings } from './recording/recordings.ts';
 import { performRun, type RunGraces } from './run.ts';
+import { checkSettings } from './settings.ts';
 
 export interface PluginTimes extends RunGraces {
   /** Milliseconds that a start may take. */
@@ -140,6 +141,7 @@ export class Plugin {
   }
 
   async #switchTo({ manifest, bundle }: Version, bundleMs: number): Promise<void> {
+    checkSettings(manifest, this.config.settings);
     const next = this.#generation(manifest, bundle);
     await next.start();
     if (this.#stopping) return next.close(0);

@@ -6,6 +6,11 @@ export const pluginCodes = {
     next: 'Ask for the capability in plugin.json with a reason, and have the operator grant it.',
     retry: 'useless',
   },
+  PLUGIN_SETTINGS_INVALID: {
+    says: ({ path, problem }) => `The configuration is not valid at ${path}: ${problem}.`,
+    next: 'Correct the named setting. The plugin’s page lists its settings; what served before goes on serving.',
+    retry: 'useless',
+  },
   PLUGIN_MANIFEST_INVALID: {
     says: ({ path, problem }) => `plugin.json is not valid at ${path}: ${problem}`,
     next: 'Correct the named entry of plugin.json.',
