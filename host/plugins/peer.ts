@@ -21,22 +21,31 @@ export interface Caller {
   readonly pending: number;
 }
 
+const nobody = (): void => {};
+
 /**
  * Calls the other side's methods.
  *
  * Closing a port does not settle Comlink's pending calls, and a collected proxy drops their answers. So the proxies are
- * held here for as long as the caller lives, and pending calls are kept in a set that `fail` rejects.
+ * held here until `fail`, and pending calls are kept in a set that it rejects. Afterwards they must be let go of: Comlink
+ * holds the endpoint for as long as a proxy lives, and the endpoint leads back here, so both would stay for ever.
  */
 export function connect(wire: Wire, methods: Iterable<string>, options: GuardOptions): Caller {
-  const remote = Comlink.wrap<Record<string, (...args: unknown[]) => unknown>>(answersOnly(wire, options));
-  const stubs = new Map([...methods].map((name) => [name, remote[name]]));
   const pending = new Set<(reason: Error) => void>();
   let gone: Error | undefined;
+  // Comlink says goodbye when a proxy is collected; by then nobody listens.
+  const post: Wire['post'] = (message, transfer) => {
+    if (!gone) wire.post(message, transfer);
+  };
+  const endpoint = answersOnly({ post, listen: (told) => wire.listen(told), close: () => wire.close() }, options);
+  type Remote = Record<string, (...args: unknown[]) => Promise<unknown>>;
+  let remote: Comlink.Remote<Remote> | undefined = Comlink.wrap<Remote>(endpoint);
+  const stubs = new Map([...methods].map((name) => [name, remote?.[name]]));
   return {
     call(method, ...args) {
+      if (gone) return Promise.reject(gone);
       const stub = stubs.get(method);
       if (!stub) return Promise.reject(new TypeError(`${method} is not in the contract.`));
-      if (gone) return Promise.reject(gone);
       return new Promise((resolve, reject) => {
         pending.add(reject);
         const settled = (then: (value: unknown) => void) => (value: unknown) => {
@@ -54,8 +63,9 @@ export function connect(wire: Wire, methods: Iterable<string>, options: GuardOpt
       gone ??= reason;
       for (const reject of pending) reject(reason);
       pending.clear();
-      // The proxy must outlive its calls; this is the last use of it.
-      void remote;
+      stubs.clear();
+      remote = undefined;
+      endpoint.removeEventListener('message', nobody);
     },
     get pending() {
       return pending.size;
