@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as v from 'valibot';
 import { afterEach, describe, expect, it } from 'vitest';
+import { createMemoryStore } from '../../core/store/memory-store.ts';
 import { PluginsConfig } from './config.ts';
 import { createPluginHost, type PluginHostDeps, type RunningPluginHost } from './plugin-host.ts';
 import type { RunCall } from './ports.ts';
@@ -197,6 +198,26 @@ describe('the plugin host', () => {
     });
     await running.enable('echo');
     expect(await echo(running, { do: 'echo', value: 1 })).toMatchObject({ value: 1 });
+  });
+
+  it('keeps it disabled over a restart, with the reason, until an operator says otherwise', async () => {
+    const store = createMemoryStore();
+    let time = 0;
+    const first = await host(['echo'], { store, now: () => Date.now() + time });
+    for (let i = 0; i < 5; i += 1) {
+      await expect(echo(first.running, { do: 'spin' })).rejects.toMatchObject({ code: 'PLUGIN_UNRESPONSIVE' });
+      time += 30_000;
+    }
+    await first.running.stop();
+    const second = await host(['echo'], { store });
+    expect(second.states).toMatchObject([
+      { state: 'disabled', generation: 0, reason: expect.stringContaining('stopped answering') },
+    ]);
+    await expect(echo(second.running, { do: 'echo', value: 1 })).rejects.toMatchObject({ code: 'PLUGIN_DISABLED' });
+    await second.running.enable('echo');
+    expect(await echo(second.running, { do: 'echo', value: 1 })).toMatchObject({ value: 1 });
+    await second.running.stop();
+    expect((await host(['echo'], { store })).states).toMatchObject([{ state: 'serving' }]);
   });
 
   it('makes the callers of a crashing plugin wait before it is tried again', async () => {

@@ -12,6 +12,7 @@ import { Plugin, type PluginDeps, type PluginSource, type PluginTimes } from './
 import type { PluginHost, PluginState, RunCall } from './ports.ts';
 import { processTier } from './process-tier.ts';
 import { CANCEL_GRACE_MS, DEADLINE_GRACE_MS } from './run.ts';
+import { createSwitchedOff } from './switched-off.ts';
 import { threadTier } from './thread-tier.ts';
 import { watchFolder } from './watch-folder.ts';
 
@@ -25,7 +26,8 @@ const defaultTimes: PluginTimes = {
 /** How often the plugins' memory is looked at for `list`. */
 const MEMORY_EVERY_MS = 5000;
 
-export interface PluginHostDeps extends Omit<PluginDeps, 'tiers' | 'times' | 'approvals' | 'approveAll'> {
+export interface PluginHostDeps
+  extends Omit<PluginDeps, 'tiers' | 'times' | 'approvals' | 'switchedOff' | 'approveAll'> {
   config: PluginsConfig;
   /** Folder with one folder per plugin that ships with the host. Default: the host's own. */
   bundledDirectory?: string;
@@ -51,6 +53,7 @@ export function createPluginHost(deps: PluginHostDeps): RunningPluginHost {
     fetch: createHttpFetch(),
     ...deps,
     approvals: createApprovals(deps.store),
+    switchedOff: createSwitchedOff(deps.store),
     approveAll: deps.dev === true,
     tiers: { thread: deps.tiers?.thread ?? threadTier, process: deps.tiers?.process ?? processTier },
     times: { ...defaultTimes, ...deps.times },

@@ -20,6 +20,7 @@ import type { RunRecorder } from './recording/recorder.ts';
 import type { Recordings } from './recording/recordings.ts';
 import { performRun, type RunGraces } from './run.ts';
 import { checkSettings } from './settings.ts';
+import type { SwitchedOff } from './switched-off.ts';
 
 export interface PluginTimes extends RunGraces {
   /** Milliseconds that a start may take. */
@@ -34,6 +35,7 @@ export interface PluginDeps extends BrokerDeps {
   tiers: Readonly<Record<'thread' | 'process', ExecutionService>>;
   times: PluginTimes;
   approvals: Approvals;
+  switchedOff: SwitchedOff;
   /** Where runs of plugins with `record` are written down. Absent: they are not. */
   recordings?: Recordings;
   /** The contributed tools may be others now. */
@@ -96,6 +98,7 @@ export class Plugin {
     const held = this.#held;
     if (!held) refuse('PLUGIN_NOT_HELD', { plugin: this.source.id });
     await this.#deps.approvals.approve(held, this.#deps.now());
+    await this.#forgive();
     this.#held = undefined;
     await this.#guarded(() => this.#switchTo(held, 0));
   }
@@ -103,13 +106,20 @@ export class Plugin {
   /** Takes a changed entry of the config; runs keep the powers that they began with. */
   async reconfigure(config: PluginConfig): Promise<void> {
     this.config = config;
-    this.#crashes.forget();
+    await this.#forgive();
     await this.load();
+  }
+
+  async #forgive(): Promise<void> {
+    this.#crashes.forget();
+    await this.#deps.switchedOff.remove(this.source.id);
   }
 
   async #load(): Promise<void> {
     if (this.#stopping) return;
     if (!this.config.enabled) return this.#rest('disabled', 'It is disabled in the configuration.');
+    const off = this.#off();
+    if (off) return this.#rest('disabled', off.message);
     if (!this.#current) this.#state = 'starting';
     await this.#guarded(async () => {
       const started = performance.now();
@@ -199,7 +209,7 @@ export class Plugin {
 
   /** Forgets the crashes, and starts again what they ended. */
   async enable(): Promise<void> {
-    this.#crashes.forget();
+    await this.#forgive();
     if (this.#state !== 'serving') await this.load();
   }
 
@@ -280,12 +290,13 @@ export class Plugin {
     const { id } = this.source;
     this.#deps.log({ pluginId: id, runId: '', level: 'error', text: reason.message });
     if (!this.#crashes.add()) return;
-    const disabled = new HostError('PLUGIN_DISABLED', {
-      plugin: id,
-      crashes: this.#crashes.total,
-      problem: reason.message,
-    });
+    const summary = { crashes: this.#crashes.total, problem: reason.message };
+    const disabled = new HostError('PLUGIN_DISABLED', { plugin: id, ...summary });
     this.#deps.log({ pluginId: id, runId: '', level: 'error', text: disabled.message });
+    this.#deps.switchedOff.add(id, summary).catch((error: unknown) => {
+      const text = `It is off, but only until the host starts again: ${String(error)}`;
+      this.#deps.log({ pluginId: id, runId: '', level: 'error', text });
+    });
     this.#rest('disabled', disabled.message).catch(() => {});
   }
 
@@ -308,11 +319,16 @@ export class Plugin {
     return closing.finally(() => this.#retiring.delete(closing));
   }
 
+  /** Why it is switched off, if it is. */
+  #off(): HostError | undefined {
+    const summary = this.#deps.switchedOff.get(this.source.id);
+    return summary && new HostError('PLUGIN_DISABLED', { plugin: this.source.id, ...summary });
+  }
+
   #refuse(): never {
     const plugin = this.source.id;
-    if (this.#state === 'disabled' && this.#crashes.disabled) {
-      refuse('PLUGIN_DISABLED', { plugin, crashes: this.#crashes.total, problem: this.#reason });
-    }
+    const off = this.#state === 'disabled' ? this.#off() : undefined;
+    if (off) throw off;
     if (this.#state === 'held') refuse('PLUGIN_HELD', { plugin, change: 'it is not approved yet' });
     return refuse('PLUGIN_NOT_AVAILABLE', { plugin });
   }
