@@ -20,6 +20,8 @@ export async function startChromium(executable = '/usr/bin/chromium') {
   const profile = mkdtempSync(join(tmpdir(), 'jev-host-chromium-'));
   const child = spawn(executable, [...flags, `--user-data-dir=${profile}`, 'about:blank'], {
     stdio: ['ignore', 'ignore', 'pipe'],
+    // A group of its own, so that its helpers can be ended with it.
+    detached: true,
   });
   const exited = new Promise((resolve) => child.once('exit', resolve));
   const wsUrl = await new Promise<string>((resolve, reject) => {
@@ -38,9 +40,24 @@ export async function startChromium(executable = '/usr/bin/chromium') {
       const force = setTimeout(() => child.kill('SIGKILL'), 5000);
       await exited;
       clearTimeout(force);
-      rmSync(profile, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
+      // Its helpers outlive it for a moment and go on writing into the profile.
+      const group = -(child.pid ?? 0);
+      while (isThere(group)) {
+        process.kill(group, 'SIGKILL');
+        await new Promise((resolve) => setTimeout(resolve, 20));
+      }
+      rmSync(profile, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
     },
   };
+}
+
+function isThere(group: number): boolean {
+  try {
+    process.kill(group, 0);
+    return group < 0;
+  } catch {
+    return false;
+  }
 }
 
 /** A page from its HTML, without a server. */
