@@ -42,7 +42,7 @@ export async function startChromium(executable = '/usr/bin/chromium') {
       clearTimeout(force);
       // Its helpers outlive it for a moment and go on writing into the profile.
       const group = -(child.pid ?? 0);
-      while (isThere(group)) {
+      for (let look = 0; look < 100 && isThere(group); look++) {
         process.kill(group, 'SIGKILL');
         await new Promise((resolve) => setTimeout(resolve, 20));
       }
