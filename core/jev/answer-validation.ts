@@ -57,15 +57,13 @@ export function validateAnswer(body: unknown, expected: ExpectedAnswer): ValidAn
   if (!isObject(answers) || !isObject(usage)) fail('ENVELOPE');
 
   const { plan } = expected;
-  if (memberCount(answers) !== plan.length) fail('ANSWER_KEYS');
-  for (const { id } of plan) if (!Object.hasOwn(answers, id)) fail('ANSWER_KEYS');
+  checkKeys(answers, plan);
   // The body was parsed for this evaluation alone. It is handed on as it came, and only an answer with more in it than
   // the contract names is made anew: sixty-four copies cost more than all the checks.
   for (const question of plan) {
     const answer = answers[question.id];
     const checked = checkAnswer(answer, question);
-    if (checked.type === 'box' || memberCount(answer as object) !== memberCount(checked))
-      answers[question.id] = checked;
+    if (checked !== answer) answers[question.id] = checked;
   }
 
   const valid: ValidAnswer = { model, answers: answers as Record<string, JevAnswer>, usage: checkUsage(usage) };
@@ -75,12 +73,25 @@ export function validateAnswer(body: unknown, expected: ExpectedAnswer): ValidAn
   return valid;
 }
 
+/** One answer for each question, and no more. Providers answer in the order of the questions, which is quick to see. */
+function checkKeys(answers: JsonObject, plan: readonly QuestionPlan[]): void {
+  let at = 0;
+  let inOrder = true;
+  for (const key in answers) {
+    if (inOrder && plan[at]?.id !== key) inOrder = false;
+    at += 1;
+  }
+  if (at !== plan.length) fail('ANSWER_KEYS');
+  if (!inOrder) for (const { id } of plan) if (!Object.hasOwn(answers, id)) fail('ANSWER_KEYS');
+}
+
+/** @returns the answer itself when it holds nothing but what the contract names, else a copy with just that. */
 function checkAnswer(answer: unknown, question: QuestionPlan): JevAnswer {
   if (!isObject(answer) || answer.type !== question.type) fail('ANSWER_TYPE');
   switch (question.type) {
     case 'noul':
       if (!isUnit(answer.noul)) fail('NOUL_RANGE');
-      return { type: 'noul', noul: answer.noul };
+      return memberCount(answer) === 2 ? (answer as unknown as JevAnswer) : { type: 'noul', noul: answer.noul };
     case 'choice':
       return checkChoice(answer, question.options);
     case 'score':
@@ -97,7 +108,9 @@ function checkChoice(answer: JsonObject, options: readonly string[]): JevAnswer 
   const probabilities = answer.probabilities as Record<string, number>;
   if (typeof choice !== 'string' || !Object.hasOwn(probabilities, choice)) fail('CHOICE_MISMATCH');
   if (highest > (probabilities[choice] ?? -1) + CHOICE_TOLERANCE + EPSILON) fail('CHOICE_MISMATCH');
-  return { type: 'choice', choice, probabilities, confidence };
+  return memberCount(answer) === 4
+    ? (answer as unknown as JevAnswer)
+    : { type: 'choice', choice, probabilities, confidence };
 }
 
 const LEVEL_KEYS = ['0', '1', '2', '3', '4', '5', '6', '7', '8', '9'];
@@ -114,6 +127,7 @@ function checkScore(answer: JsonObject, levels: number): JevAnswer {
   if (Math.abs(score - weighted) > SCORE_TOLERANCE + EPSILON) fail('SCORE_MISMATCH');
   if (!isObject(legend) || Object.keys(legend).length !== levels) fail('SCORE_MISMATCH');
   for (const key of keys) if (typeof legend[key] !== 'string') fail('SCORE_MISMATCH');
+  if (memberCount(answer) === 5) return answer as unknown as JevAnswer;
   return { type: 'score', score, probabilities, legend: legend as Record<string, string>, confidence };
 }
 
@@ -132,14 +146,16 @@ function checkBox(answer: JsonObject): JevAnswer {
 /** @returns the highest probability. Afterwards the object is known to hold one number for each key, and no more. */
 function checkDistribution(probabilities: unknown, keys: readonly string[]): number {
   if (!isObject(probabilities)) fail('DISTRIBUTION_SHAPE');
-  if (memberCount(probabilities) !== keys.length) fail('DISTRIBUTION_SHAPE');
+  let count = 0;
   let sum = 0;
   let highest = 0;
   let rounded = true;
-  for (const key of keys) {
-    // Parsed JSON inherits no numbers, so a number is the object's own; with the right count, no other key is there.
+  let inOrder = true;
+  for (const key in probabilities) {
     const value = probabilities[key];
     if (!isUnit(value)) fail('DISTRIBUTION_SHAPE');
+    if (inOrder && keys[count] !== key) inOrder = false;
+    count += 1;
     sum += value;
     if (value > highest) highest = value;
     if (rounded) {
@@ -147,6 +163,8 @@ function checkDistribution(probabilities: unknown, keys: readonly string[]): num
       if (Math.abs(hundredths - Math.round(hundredths)) > EPSILON) rounded = false;
     }
   }
+  if (count !== keys.length) fail('DISTRIBUTION_SHAPE');
+  if (!inOrder) for (const key of keys) if (!Object.hasOwn(probabilities, key)) fail('DISTRIBUTION_SHAPE');
   const tolerance = rounded ? Math.min(ROUNDED_MAX, ROUNDED_STEP * keys.length) : EXACT_TOLERANCE;
   if (Math.abs(sum - 1) > tolerance + EPSILON) fail('DISTRIBUTION_SUM');
   return highest;

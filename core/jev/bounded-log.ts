@@ -45,7 +45,7 @@ export interface BoundedLogOptions {
   onError?: (error: unknown) => void;
 }
 
-/** Records of one write. They share a row, so that a busy moment costs the disk one row and not hundreds. */
+/** Records of one row. They share it, so that a busy moment costs the disk one row and not hundreds. */
 type Chunk<T> = { scope: string; record: T }[];
 
 /** What is known of a record without reading it. */
@@ -56,7 +56,16 @@ interface Entry {
 
 interface Row {
   key: Key;
+  /** Records at the beginning of the row that are beyond the bound: still on disk, listed no more. */
+  hidden: number;
+  /** The others. */
   entries: Entry[];
+}
+
+/** A row that waits for the disk, already as text: a record's objects need not outlive the moment. */
+interface Sealed {
+  row: Row;
+  change: Change;
 }
 
 export function createBoundedLog<T extends LogRecord>(options: BoundedLogOptions): BoundedLog<T> {
@@ -66,17 +75,22 @@ export function createBoundedLog<T extends LogRecord>(options: BoundedLogOptions
   let kept = 0;
   load();
 
-  let waiting: { id: string; scope: string; record: T }[] = [];
+  const perRow = Math.min(MAX_CHUNK, options.max);
+  let open: Chunk<T> = [];
+  let openKey: Key = [];
+  let sealed: Sealed[] = [];
   let writing: Promise<void> | undefined;
   let begin = (): void => {};
   let timer: NodeJS.Timeout | undefined;
   let dropped = 0;
 
   function load(): void {
-    rows = [...table.range()].map(({ key, value }) => ({ key, entries: value.map(entryOf) }));
+    rows = [...table.range()].map(({ key, value }) => ({ key, hidden: 0, entries: value.map(entryOf) }));
     totals.clear();
     kept = 0;
     for (const { entries } of rows) counted(entries, 1);
+    // What is past the bound hides again; rows with nothing else go with the next write.
+    hideExcess();
   }
 
   function counted(entries: readonly Entry[], by: 1 | -1): void {
@@ -88,47 +102,48 @@ export function createBoundedLog<T extends LogRecord>(options: BoundedLogOptions
     }
   }
 
-  /** Takes the oldest records beyond the bound away: whole rows, and the beginning of the last one. */
-  function prune(): Change[] {
-    const changes: Change[] = [];
-    let gone = 0;
-    while (kept > options.max) {
-      const row = rows[gone];
-      if (!row) break;
-      const excess = kept - options.max;
-      counted(row.entries.slice(0, excess), -1);
-      if (row.entries.length <= excess) {
-        changes.push(table.remove(row.key));
-        gone += 1;
-      } else {
-        changes.push(table.put(row.key, (table.get(row.key) ?? []).slice(excess)));
-        row.entries = row.entries.slice(excess);
-      }
+  /**
+   * The oldest records beyond the bound are listed no more. A row goes when its last record does: to write its rest anew
+   * each time cost a twentieth of an evaluation. On disk there are up to `MAX_CHUNK - 1` records more than the bound.
+   */
+  function hideExcess(): void {
+    for (const row of rows) {
+      const excess = Math.min(kept - options.max, row.entries.length);
+      if (excess <= 0) return;
+      counted(row.entries.splice(0, excess), -1);
+      row.hidden += excess;
     }
-    rows.splice(0, gone);
-    return changes;
   }
 
+  function prune(): Change[] {
+    hideExcess();
+    const first = rows.findIndex(({ entries }) => entries.length > 0);
+    return rows.splice(0, first < 0 ? rows.length : first).map(({ key }) => table.remove(key));
+  }
+
+  function seal(): void {
+    if (open.length === 0) return;
+    const row = { key: openKey, hidden: 0, entries: open.map(entryOf) };
+    sealed.push({ row, change: table.put(openKey, open) });
+    open = [];
+  }
+
+  const waiting = (): number => sealed.length * perRow + open.length;
+
   async function write(): Promise<void> {
-    while (waiting.length > 0) {
-      // More than is kept at all would only be pruned again.
-      const batch = waiting.slice(-options.max);
-      waiting = [];
+    while (waiting() > 0) {
+      seal();
+      const batch = sealed;
+      sealed = [];
       try {
-        const changes = chunksOf(batch, Math.min(MAX_CHUNK, options.max)).flatMap((chunk) => {
-          const [first] = chunk;
-          if (!first) return [];
-          const row = { key: [first.record.startedAt, first.id], entries: chunk.map(entryOf) };
+        for (const { row } of batch) {
           rows.push(row);
           counted(row.entries, 1);
-          return table.put(
-            row.key,
-            chunk.map(({ scope, record }) => ({ scope, record })),
-          );
-        });
-        await options.store.commit([...prune(), ...changes]);
+        }
+        // Rows first: one that is past the bound already is put and removed.
+        await options.store.commit([...batch.map(({ change }) => change), ...prune()]);
       } catch (error) {
-        dropped += batch.length;
+        for (const { row } of batch) dropped += row.hidden + row.entries.length;
         // What was counted is not there: what is there counts.
         load();
         options.onError?.(error);
@@ -158,15 +173,17 @@ export function createBoundedLog<T extends LogRecord>(options: BoundedLogOptions
       return dropped;
     },
     add(scope, id, record) {
-      if (waiting.length >= MAX_WAITING) {
+      if (waiting() >= MAX_WAITING) {
         dropped += 1;
         return;
       }
-      waiting.push({ id, scope, record });
+      if (open.length === 0) openKey = [record.startedAt, id];
+      open.push({ scope, record });
+      if (open.length >= perRow) seal();
       start(false);
     },
     async list(scope, { limit, offset }) {
-      if (waiting.length > 0 || writing) await start(true);
+      if (waiting() > 0 || writing) await start(true);
       const found = rows.flatMap((row) =>
         row.entries.flatMap((entry, at) => (entry.scope === scope ? [{ row, at, startedAt: entry.startedAt }] : [])),
       );
@@ -174,19 +191,15 @@ export function createBoundedLog<T extends LogRecord>(options: BoundedLogOptions
       found.reverse().sort((a, b) => b.startedAt - a.startedAt);
       const records = found
         .slice(offset, offset + limit)
-        .flatMap(({ row, at }) => table.get(row.key)?.[at]?.record ?? []);
+        .flatMap(({ row, at }) => table.get(row.key)?.[row.hidden + at]?.record ?? []);
       return { records, total: totals.get(scope) ?? 0 };
     },
     async flush() {
-      if (waiting.length > 0 || writing) await start(true);
+      if (waiting() > 0 || writing) await start(true);
     },
   };
 }
 
 function entryOf({ scope, record }: { scope: string; record: LogRecord }): Entry {
   return { scope, startedAt: record.startedAt };
-}
-
-function chunksOf<V>(values: readonly V[], size: number): V[][] {
-  return Array.from({ length: Math.ceil(values.length / size) }, (_, at) => values.slice(at * size, (at + 1) * size));
 }

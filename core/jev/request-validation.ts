@@ -126,14 +126,15 @@ function checkNoulCriteria(criteria: unknown, id: string): void {
 
 function checkOptions(criteria: unknown, place: Place): string[] {
   if (!isPlainObject(criteria)) invalid(placeText(place), 'an object of options is needed');
-  const options = Object.keys(criteria);
-  if (options.length === 0 || options.length > MAX_OPTIONS) {
-    invalid(placeText(place), `1 to ${MAX_OPTIONS} options are allowed`);
-  }
-  for (const option of options) {
+  const options: string[] = [];
+  for (const option in criteria) {
     if (isBadKey(option)) checkKey(option, placeText(place));
     const description = criteria[option];
     if (typeof description !== 'string' && description !== null) checkContent(description, place);
+    options.push(option);
+  }
+  if (options.length === 0 || options.length > MAX_OPTIONS) {
+    invalid(placeText(place), `1 to ${MAX_OPTIONS} options are allowed`);
   }
   return options;
 }
