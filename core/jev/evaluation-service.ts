@@ -59,7 +59,7 @@ interface Running {
   plan: readonly QuestionPlan[];
   images: boolean;
   /** The texts of state and questions stand here alone, so that a waiting request holds them once. */
-  body: string;
+  body: Buffer;
   wireId: string;
   requestId: string;
   model: string;

@@ -20,7 +20,7 @@ export interface ProviderRequest {
   provider: JevProvider;
   connection: Connection;
   wireRequestId: string;
-  body: string;
+  body: Buffer;
   /** Adds the header that opens the images preview. */
   images: boolean;
   signal: EndSignal;
