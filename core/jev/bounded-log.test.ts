@@ -108,6 +108,57 @@ describe('a bounded log', () => {
   });
 });
 
+describe('a log and a store that is gone', () => {
+  it('ends quietly when the store was closed while records waited', async () => {
+    const store = memoryStore();
+    let closed = false;
+    const gone: Store = {
+      ...store,
+      table: (definition) => {
+        const table = store.table(definition);
+        const range: typeof table.range = (options) => {
+          if (closed) throw new Error('closed');
+          return table.range(options);
+        };
+        return { ...table, range };
+      },
+      commit: async () => {
+        throw new Error('closed');
+      },
+    };
+    const errors: unknown[] = [];
+    const entries = createBoundedLog<Entry>({
+      store: gone,
+      table: 't',
+      version: 1,
+      max: 10,
+      onError: (e) => errors.push(e),
+    });
+    entries.add('a', 'id', { n: 1, startedAt: 1 });
+    closed = true;
+    await entries.flush();
+    expect([entries.dropped, errors.length]).toEqual([1, 2]);
+  });
+
+  it('hides what is past its bound, over a restart too, and shows the rest where it belongs', async () => {
+    const store = memoryStore();
+    const open = () => createBoundedLog<Entry>({ store, table: 't', version: 1, max: 100 });
+    let entries = open();
+    let n = 0;
+    for (let round = 0; round < 12; round++) {
+      for (let i = 0; i < 37; i++) entries.add('a', `id${n}`, { n, startedAt: n++ });
+      await entries.flush();
+      if (round % 4 === 3) entries = open();
+      const { records, total } = await entries.list('a', { limit: 200, offset: 0 });
+      expect(total).toBe(Math.min(n, 100));
+      expect(records.map((record) => record.n)).toEqual(Array.from({ length: total }, (_, i) => n - 1 - i));
+      // What is hidden but still stored is less than one row.
+      const stored = [...store.table<unknown[]>({ name: 't', version: 1 }).range()].flatMap(({ value }) => value);
+      expect(stored.length - total).toBeLessThan(64);
+    }
+  });
+});
+
 describe('the usage log', () => {
   it('keeps 10,000 records of an agent and pages through them', async () => {
     const store = memoryStore();

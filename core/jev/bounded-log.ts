@@ -93,6 +93,15 @@ export function createBoundedLog<T extends LogRecord>(options: BoundedLogOptions
     hideExcess();
   }
 
+  /** After a write that failed: what was counted is not there, what is there counts. A closed store tells nothing more. */
+  function reload(): void {
+    try {
+      load();
+    } catch (error) {
+      options.onError?.(error);
+    }
+  }
+
   function counted(entries: readonly Entry[], by: 1 | -1): void {
     kept += by * entries.length;
     for (const { scope } of entries) {
@@ -144,9 +153,8 @@ export function createBoundedLog<T extends LogRecord>(options: BoundedLogOptions
         await options.store.commit([...batch.map(({ change }) => change), ...prune()]);
       } catch (error) {
         for (const { row } of batch) dropped += row.hidden + row.entries.length;
-        // What was counted is not there: what is there counts.
-        load();
         options.onError?.(error);
+        reload();
       }
     }
     writing = undefined;
