@@ -17,6 +17,8 @@ import { runtimeFile } from './runtime-files.ts';
 
 /** Megabytes of V8 heap after which V8 itself ends the worker. */
 const V8_HEAP_MB = 4096;
+/** Megabytes for young objects: half of this cost a third more time a loop turn, twice as much 8 MB over 16 workers. */
+const YOUNG_HEAP_MB = 4;
 
 interface HeapStatistics {
   used_heap_size: number;
@@ -36,7 +38,7 @@ export const threadTier: ExecutionService = {
       env: {},
       argv: [],
       execArgv: permissionFlags([`${runtimeFile('')}*`, `${dirname(fileURLToPath(import.meta.resolve('piscina')))}/*`]),
-      resourceLimits: { maxOldGenerationSizeMb: V8_HEAP_MB, maxYoungGenerationSizeMb: 8, stackSizeMb: 2 },
+      resourceLimits: { maxOldGenerationSizeMb: V8_HEAP_MB, maxYoungGenerationSizeMb: YOUNG_HEAP_MB, stackSizeMb: 2 },
       trackUnmanagedFds: true,
       closeTimeout: 1000,
       recordTiming: false,
