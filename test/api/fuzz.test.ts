@@ -184,6 +184,7 @@ function mutated(body: object): fc.Arbitrary<unknown> {
       for (const part of path.slice(0, -1)) at = at[part] as Record<string, unknown>;
       const last = path.at(-1) as string;
       if (how === 'remove') delete at[last];
+      else if (how === 'add' && Array.isArray(at)) at.push(value);
       else if (how === 'add') Object.defineProperty(at, name, { value, enumerable: true, configurable: true });
       else at[last] = value;
       return copy;
