@@ -10,6 +10,8 @@ export * from './contract/program-runner.ts';
 export * from './contract/thinking.ts';
 export * from './devices/remote-browser.ts';
 export * from './devices/remote-browser-contract.ts';
+export * from './devices/remote-computer.ts';
+export * from './devices/remote-computer-contract.ts';
 export * from './plugin/define.ts';
 export * from './programs/engine.ts';
 export * from './programs/json-limits.ts';

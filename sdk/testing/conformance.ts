@@ -15,7 +15,8 @@ import { isHostError } from '../contract/errors.ts';
 import { browserMutations } from '../devices/remote-browser-contract.ts';
 import { type AnswerFor, type Evaluate, failingEvaluator, resultFor, stubEvaluator } from './evaluators.ts';
 import { type RunPluginOptions, runPlugin } from './run-plugin.ts';
-import { type ScriptedBrowser, type ScriptedFault, type ScriptedPage, scriptedBrowser } from './scripted-browser.ts';
+import { type ScriptedBrowser, type ScriptedPage, scriptedBrowser } from './scripted-browser.ts';
+import type { ScriptedFault } from './scripted-faults.ts';
 
 export interface ConformanceOptions {
   /** The plugin's folder. */

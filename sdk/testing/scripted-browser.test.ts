@@ -1,7 +1,8 @@
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
 import { Observation } from '../devices/remote-browser-contract.ts';
-import { type ScriptedFault, scriptedBrowser } from './scripted-browser.ts';
+import { scriptedBrowser } from './scripted-browser.ts';
+import type { ScriptedFault } from './scripted-faults.ts';
 
 const signal = new AbortController().signal;
 

@@ -7,6 +7,7 @@
 import type { ToolReply } from '../contract/capabilities.ts';
 import type { Observation, ObservedElement } from '../devices/remote-browser-contract.ts';
 import { browserLeaseTools, browserMutations } from '../devices/remote-browser-contract.ts';
+import { faultList, ONE_PIXEL, toolReply as reply, type ScriptedFault } from './scripted-faults.ts';
 
 export interface ScriptedElement extends Partial<Omit<ObservedElement, 'options'>> {
   ref: string;
@@ -34,23 +35,6 @@ export interface ScriptedBrowserState {
   addText(text: string): void;
   /** Value of a text field or the chosen option's label, by ref. */
   values: Map<string, string>;
-}
-
-/** Something that goes wrong with the next call of a tool. Each fault strikes once, in the order given. */
-export interface ScriptedFault {
-  tool: string;
-  /** Let this many calls of the tool pass first. */
-  after?: number;
-  /**
-   * - `stale`: refused as `STALE_OBSERVATION`, known not executed.
-   * - `lost`: done on the page, but the reply never arrives (the call rejects).
-   * - `unknown`: done on the page, and the device says it does not know.
-   * - `hang`: never answered, until the caller gives up.
-   * - an object: this reply, and nothing is done.
-   */
-  does: 'stale' | 'lost' | 'unknown' | 'hang' | Record<string, unknown>;
-  /** With `stale`. */
-  cause?: string;
 }
 
 export interface ScriptedBrowserOptions {
@@ -84,7 +68,7 @@ class Refusal {
 }
 
 export function scriptedBrowser(options: ScriptedBrowserOptions): ScriptedBrowser {
-  const faults = (options.faults ?? []).map((fault) => ({ ...fault, left: fault.after ?? 0 }));
+  const strike = faultList(options.faults);
   const calls: ScriptedBrowser['calls'] = [];
   const done: string[] = [];
   const operations = new Map<string, 'completed' | 'not_executed' | 'unknown'>();
@@ -214,17 +198,6 @@ export function scriptedBrowser(options: ScriptedBrowserOptions): ScriptedBrowse
     return { state: 'completed', result: { ...result, observation: observe() } };
   }
 
-  function strike(name: string): ScriptedFault | undefined {
-    const fault = faults.find((candidate) => candidate.tool === name);
-    if (!fault) return undefined;
-    if (fault.left > 0) {
-      fault.left -= 1;
-      return undefined;
-    }
-    faults.splice(faults.indexOf(fault), 1);
-    return fault;
-  }
-
   return {
     scope: SCOPE,
     calls,
@@ -283,10 +256,3 @@ function observed(
       : {}),
   };
 }
-
-const reply = (body: Record<string, unknown>, isError = false): ToolReply => ({
-  content: [{ type: 'text', text: JSON.stringify(body) }],
-  ...(isError ? { isError } : {}),
-});
-
-const ONE_PIXEL = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
