@@ -150,7 +150,8 @@ export function createPluginHost(deps: PluginHostDeps): RunningPluginHost {
       const changed = [...wanted.values()].map(async (source) => {
         const known = plugins.get(source.id);
         const next = config[source.id] ?? v.parse(PluginConfig, {});
-        if (known && same(known.config, next)) return;
+        // What failed may find now what it lacked.
+        if (known && same(known.config, next) && !known.failed) return;
         const plugin = known ?? add(source, config);
         follow(plugin);
         await (known ? known.reconfigure(next) : plugin.load()).catch((error) => report(plugin, error));

@@ -13,7 +13,8 @@ import type { PluginConfig } from './config.ts';
 import { CrashRecord } from './crash-record.ts';
 import type { ExecutionService } from './execution.ts';
 import { Generation } from './generation.ts';
-import { effectiveGrants } from './grants.ts';
+import { effectiveGrants, type Grants } from './grants.ts';
+import { checkServed, type HostServices } from './host-services.ts';
 import type { PluginState, RunCall } from './ports.ts';
 import { readManifest } from './read-manifest.ts';
 import type { RunRecorder } from './recording/recorder.ts';
@@ -21,6 +22,7 @@ import type { Recordings } from './recording/recordings.ts';
 import { performRun, type RunGraces } from './run.ts';
 import { checkSettings } from './settings.ts';
 import type { SwitchedOff } from './switched-off.ts';
+import { checkToolInput, checkToolOutput, checkToolSchemas } from './tool-schemas.ts';
 
 export interface PluginTimes extends RunGraces {
   /** Milliseconds that a start may take. */
@@ -38,6 +40,8 @@ export interface PluginDeps extends BrokerDeps {
   switchedOff: SwitchedOff;
   /** Where runs of plugins with `record` are written down. Absent: they are not. */
   recordings?: Recordings;
+  /** What the host has for plugins. Absent: only what the caller of a run brings along. */
+  services?: HostServices;
   /** The contributed tools may be others now. */
   toolsChanged?(): void;
   /** Development: plugins from a path are approved as they are. */
@@ -79,6 +83,9 @@ export class Plugin {
   get manifest(): Manifest | undefined {
     return this.#manifest;
   }
+  get failed(): boolean {
+    return this.#state === 'failed';
+  }
   get serving(): boolean {
     return this.#state === 'serving';
   }
@@ -97,6 +104,7 @@ export class Plugin {
   async approve(): Promise<void> {
     const held = this.#held;
     if (!held) refuse('PLUGIN_NOT_HELD', { plugin: this.source.id });
+    this.#checkServed(held.manifest);
     await this.#deps.approvals.approve(held, this.#deps.now());
     await this.#forgive();
     this.#held = undefined;
@@ -152,6 +160,9 @@ export class Plugin {
 
   async #switchTo({ manifest, bundle }: Version, bundleMs: number): Promise<void> {
     checkSettings(manifest, this.config.settings);
+    // Compiling them takes tens of milliseconds; those that ship with the host are known to be good.
+    if (!this.source.bundled) checkToolSchemas(manifest);
+    this.#checkServed(manifest);
     const next = this.#generation(manifest, bundle);
     await next.start();
     if (this.#stopping) return next.close(0);
@@ -164,6 +175,14 @@ export class Plugin {
     this.#reason = undefined;
     if (old) this.#retire(old);
     this.#toolsChanged(old?.is.manifest, manifest);
+  }
+
+  #checkServed(manifest: Manifest): void {
+    checkServed(manifest, this.#grantsOf(manifest), this.#deps.services);
+  }
+
+  #grantsOf(manifest: Manifest): Grants {
+    return effectiveGrants(manifest, this.config.grants, this.source.bundled);
   }
 
   async #guarded(work: () => Promise<void>): Promise<void> {
@@ -184,6 +203,8 @@ export class Plugin {
     if (!generation.activated?.handlers.includes(handler)) {
       refuse('PLUGIN_NOT_AVAILABLE', { plugin: `${this.source.id} (${handler})` });
     }
+    const tool = generation.is.manifest.tools?.find(({ name }) => name === handler);
+    if (tool) checkToolInput(tool, call.input);
     this.#runs += 1;
     const counted: BrokerDeps = {
       ...this.#deps,
@@ -192,9 +213,15 @@ export class Plugin {
         this.#deps.called?.(settled);
       },
     };
-    return performRun(generation, handler, call, counted, this.#deps.times, () =>
+    const ports = {
+      ...this.#deps.services?.ports({ pluginId: this.source.id, authority: call.authority }),
+      ...call.ports,
+    };
+    const answer = await performRun(generation, handler, { ...call, ports }, counted, this.#deps.times, () =>
       this.#recorder(generation, handler, call),
     );
+    if (tool) checkToolOutput(this.source.id, tool, answer);
+    return answer;
   }
 
   #recorder({ is }: Generation, handler: string, { runId, authority, input }: RunCall): RunRecorder | undefined {
@@ -268,7 +295,7 @@ export class Plugin {
       number: this.#generations + 1,
       manifest,
       bundle,
-      grants: effectiveGrants(manifest, this.config.grants, this.source.bundled),
+      grants: this.#grantsOf(manifest),
       features: { ...manifest.features, ...this.config.features },
       settings: this.config.settings,
       limits: {

@@ -4,6 +4,7 @@ import type { JevRequest, JevResult } from '../../sdk/contract/jev.ts';
 import type { CapabilityId, ContributedTool } from '../../sdk/contract/manifest.ts';
 import type { CheckedProgram, DescribedReferences, ProgramsAbout } from '../../sdk/contract/program.ts';
 import type { ThinkingReply, ThinkingRequest } from '../../sdk/contract/thinking.ts';
+import type { TasksCommand } from './capabilities/tasks-control.ts';
 
 /**
  * The powers of one run. The caller supplies exactly those that the task's authority covers; a port that is absent is a
@@ -23,8 +24,8 @@ export interface RunPorts {
     request: { messages: ProviderMessage[]; maxTokens?: number; timeoutMs?: number },
     signal: AbortSignal,
   ): Promise<{ text: string; stop: string }>;
-  /** Serves `model.messages`: the agent-model backend. */
-  model?(request: Record<string, unknown>, signal: AbortSignal): Promise<Record<string, unknown>>;
+  /** Serves `model.messages`: the operator's model, with the run's own budget. */
+  model?: RunPorts['think'];
   /** Serves `image`: scale, crop, mark, mask. */
   image?(
     operation: Record<string, unknown>,
@@ -32,9 +33,9 @@ export interface RunPorts {
     signal: AbortSignal,
   ): Promise<{ info: Record<string, unknown>; data: Uint8Array }>;
   /** Serves `cdp.call`; the method is on the grant's list already. */
-  cdp?(method: string, params: Record<string, unknown>, signal: AbortSignal): Promise<Record<string, unknown>>;
-  /** Serves `tasks.control`. */
-  control?(command: Record<string, unknown>, signal: AbortSignal): Promise<Record<string, unknown>>;
+  cdp?(command: CdpCommand, signal: AbortSignal): Promise<unknown>;
+  /** Serves `tasks.control`, in the name of whoever called the plugin's tool. */
+  control?(command: TasksCommand, signal: AbortSignal): Promise<unknown>;
   /** Serve `speech`. */
   transcribe?(
     options: Record<string, unknown>,
@@ -46,6 +47,13 @@ export interface RunPorts {
   program?: ProgramPort;
   /** Serves `programs`: what a caller may do about its own programs. */
   programs?: ProgramsPort;
+}
+
+export interface CdpCommand {
+  method: string;
+  params: Record<string, unknown>;
+  sessionId?: string | undefined;
+  browser?: string | undefined;
 }
 
 export interface ProgramPort {

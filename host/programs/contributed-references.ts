@@ -1,7 +1,6 @@
 /** Tools that plugins contribute, as references `<plugin>.<tool>`: the same tools that the caller has over MCP. */
 import { randomUUID } from 'node:crypto';
-import { AjvJsonSchemaValidator } from '@modelcontextprotocol/server/validators/ajv';
-import type { ContributedTool } from '../../sdk/contract/manifest.ts';
+import { isHostError } from '../../sdk/contract/errors.ts';
 import { refuseProgram } from '../../sdk/programs/program-error.ts';
 import type { PluginHost, RunAuthority } from '../plugins/ports.ts';
 import type { ReferenceSource } from './references.ts';
@@ -14,18 +13,8 @@ export interface ContributedReferencesDeps {
   allowed(caller: RunAuthority, readOnly: boolean): boolean;
 }
 
-type Validate = (value: unknown) => { valid: boolean; errorMessage?: string | undefined };
-
 export function contributedReferences(deps: ContributedReferencesDeps): ReferenceSource {
   const { plugins, launcher, allowed } = deps;
-  const validators = new WeakMap<ContributedTool, Validate>();
-  const validatorOf = (tool: ContributedTool): Validate => {
-    const known = validators.get(tool);
-    if (known) return known;
-    const made = new AjvJsonSchemaValidator().getValidator(tool.inputSchema) as Validate;
-    validators.set(tool, made);
-    return made;
-  };
 
   return {
     find(ref, caller) {
@@ -42,18 +31,15 @@ export function contributedReferences(deps: ContributedReferencesDeps): Referenc
         outputSchema: tool.outputSchema as never,
         allowed: allowed(caller, readOnly),
         async call(args, signal) {
-          const checked = validatorOf(tool)(args);
-          if (!checked.valid)
-            refuseProgram(
-              'PROGRAM_CALL_FAILED',
-              `Invalid ${ref} arguments: ${(checked.errorMessage ?? '').slice(0, 300)}`,
-            );
-          return plugins.callContributed(pluginId, name, args, {
-            runId: randomUUID(),
-            ports: {},
-            authority: caller,
-            signal,
-          });
+          const call = { runId: randomUUID(), ports: {}, authority: caller, signal };
+          try {
+            return await plugins.callContributed(pluginId, name, args, call);
+          } catch (error) {
+            if (!isHostError(error, 'INVALID_INPUT')) throw error;
+            const { path, problem } = error.details;
+            const words = [path, problem].filter(Boolean).join(' ');
+            return refuseProgram('PROGRAM_CALL_FAILED', `Invalid ${ref} arguments: ${words}`);
+          }
         },
       };
     },

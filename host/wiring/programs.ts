@@ -11,19 +11,23 @@ import { browserReferences } from '../programs/browser-references.ts';
 import { createTypeCheck } from '../programs/check/type-check.ts';
 import { contributedReferences } from '../programs/contributed-references.ts';
 import { createProgramService, LAUNCHER } from '../programs/program-service.ts';
-import { AUTHORIZATION, CONFIG, JEV, PLUGINS, PROGRAMS, SURROUNDINGS, type Surroundings } from '../tokens.ts';
+import { AUTHORIZATION, BROWSERS, CONFIG, JEV, PLUGINS, PROGRAMS, SURROUNDINGS, type Surroundings } from '../tokens.ts';
 import { programConversations } from './conversations.ts';
 import { once } from './registry.ts';
 
 export function registerPrograms(container: DependencyContainer): void {
+  once(container, BROWSERS, (from) =>
+    browserReferences(from.resolve(CONFIG).current.gateway.programs?.browsers ?? [], (caller) =>
+      mayUseTools(from, caller, 'write'),
+    ),
+  );
   once(container, PROGRAMS, (from) => {
     const authorization = from.resolve(AUTHORIZATION);
     const plugins = from.resolve(PLUGINS);
     const jev = from.resolve(JEV);
     const config = () => from.resolve(CONFIG).current;
-    const may = (caller: RunAuthority, access: 'read' | 'write') =>
-      authorization.agent(caller.agentId)?.allow_tools !== false && authorization.may(caller, access);
-    const browsers = browserReferences(config().gateway.programs?.browsers ?? [], (caller) => may(caller, 'write'));
+    const may = (caller: RunAuthority, access: 'read' | 'write') => mayUseTools(from, caller, access);
+    const browsers = from.resolve(BROWSERS);
     const service = createProgramService({
       plugins,
       mayEvaluate: (caller) => may(caller, 'read') && jev.allowed(caller.agentId),
@@ -64,6 +68,11 @@ export function registerPrograms(container: DependencyContainer): void {
       },
     };
   });
+}
+
+export function mayUseTools(from: DependencyContainer, caller: RunAuthority, access: 'read' | 'write'): boolean {
+  const authorization = from.resolve(AUTHORIZATION);
+  return authorization.agent(caller.agentId)?.allow_tools !== false && authorization.may(caller, access);
 }
 
 interface JevSection {

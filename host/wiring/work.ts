@@ -27,16 +27,15 @@ import {
   THINKING_MODEL,
 } from '../tokens.ts';
 import { createEmbeddedDevices } from './device.ts';
+import { pluginServices, THINKING_CALLS_PER_RUN } from './plugin-services.ts';
 import { once } from './registry.ts';
-
-/** Model calls that one run may cause when the operator set no number. */
-const THINKING_CALLS_PER_RUN = 100;
 
 export function registerWork(container: DependencyContainer): void {
   once(container, PLUGINS, (from) => {
     const log = from.resolve(LOG);
     return createPluginHost({
       recordings: recordingsOf(from),
+      services: pluginServices(from),
       config: from.resolve(CONFIG).current.plugins,
       store: from.resolve(STORE),
       log: ({ pluginId, runId, level, text }) => log[level]({ plugin: pluginId, run: runId }, text),

@@ -96,7 +96,8 @@ export const capabilityCalls = {
       result: v.null(),
     },
   },
-  'cdp.call': { 'cdp.call': { args: v.strictTuple([ToolName, JsonText]), result: JsonText } },
+  // Method, parameters and where to as JSON text.
+  'cdp.call': { 'cdp.call': { args: v.strictTuple([ToolName, JsonText, JsonText]), result: JsonText } },
   'tasks.control': { 'tasks.control': { args: v.strictTuple([JsonText]), result: JsonText } },
   speech: {
     'speech.transcribe': { args: v.strictTuple([JsonText, v.instance(Uint8Array)]), result: JsonText },
@@ -158,7 +159,16 @@ export interface Facets {
       }): Promise<{ text: string; stop: string }>;
     };
   };
-  'model.messages': { model: { messages(request: Record<string, unknown>): Promise<Record<string, unknown>> } };
+  'model.messages': {
+    model: {
+      /** The operator's model: messages in, text out. Rejects with a `BROWSER_TEXT_…` or `THINKING_…` code. */
+      messages(request: {
+        messages: ProviderMessage[];
+        maxTokens?: number;
+        timeoutMs?: number;
+      }): Promise<{ text: string; stop: string }>;
+    };
+  };
   task: {
     task: {
       /** Best effort; never awaited for its effect. */
@@ -192,8 +202,29 @@ export interface Facets {
   };
   random: { random: { uuid(): string; number(): number } };
   log: { log: Record<'debug' | 'info' | 'warn' | 'error', (text: string) => void> };
-  'cdp.call': { cdp: { call(method: string, params: Record<string, unknown>): Promise<Record<string, unknown>> } };
-  'tasks.control': { tasks: { control(command: Record<string, unknown>): Promise<Record<string, unknown>> } };
+  'cdp.call': {
+    cdp: {
+      /**
+       * One command of the debugging protocol, to a browser that the operator set up. Methods that speak to a page need its
+       * session; `browser` names one of several. Rejects with `PLUGIN_CDP_FAILED`: whether it had an effect is not known.
+       */
+      call(
+        method: string,
+        params?: Record<string, unknown>,
+        where?: { sessionId?: string; browser?: string },
+      ): Promise<Record<string, unknown>>;
+    };
+  };
+  'tasks.control': {
+    tasks: {
+      /**
+       * The caller's tasks: `{ action: 'status', taskId? }`, `{ action: 'cancel', taskId }`, or `pause`, `resume`, `revise`
+       * (with `text`), `agent`, `user` with `id` (a fresh UUID), `taskId` and `expectedRevision`. Answers `{ task }` or
+       * `{ tasks }`. For tools that agents call; a task's own run has no tasks to control.
+       */
+      control(command: Record<string, unknown>): Promise<Record<string, unknown>>;
+    };
+  };
   speech: {
     speech: {
       transcribe(options: Record<string, unknown>, audio: Uint8Array): Promise<Record<string, unknown>>;

@@ -57,7 +57,10 @@ export function createFacets({ call, now, sleep, uuid, number }: FacetPowers): F
     clock: { now, sleep },
     random: { uuid, number },
     log: { debug: write('debug'), info: write('info'), warn: write('warn'), error: write('error') },
-    cdp: { call: (method, params) => json('cdp.call', method, JSON.stringify(params)) },
+    cdp: {
+      call: (method, params = {}, where = {}) =>
+        json('cdp.call', method, JSON.stringify(params), JSON.stringify(where)),
+    },
     tasks: { control: (command) => json('tasks.control', JSON.stringify(command)) },
     speech: {
       transcribe: (options, audio) => json('speech.transcribe', JSON.stringify(options), audio),

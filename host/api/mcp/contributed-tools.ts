@@ -1,20 +1,11 @@
-/**
- * Tools that plugins serve.
- *
- * Threat: a plugin's tool answers with something else than it promised. Arguments are checked against its input schema
- * before the plugin sees them, and its answer against its output schema before the agent sees it.
- */
-import { AjvJsonSchemaValidator } from '@modelcontextprotocol/server/validators/ajv';
-import { HostError, refuse } from '../../../sdk/contract/errors.ts';
+/** Tools that plugins serve. The plugin host holds arguments and answers against their schemas, whoever calls. */
 import type { ContributedTool } from '../../../sdk/contract/manifest.ts';
 import type { ContributedTools } from '../ports.ts';
 import { orRefusal, type Tool } from './tool.ts';
 
-type Check = (value: unknown) => { valid: boolean; errorMessage?: string | undefined };
-
 export function contributedTools(plugins: ContributedTools): () => Tool[] {
-  // Compiling a schema costs tens of milliseconds. The list is made anew for every request, its schemas are not: they are the
-  // manifest's own objects, and another generation of a plugin has others.
+  // The list is made anew for every request, its schemas are not: they are the manifest's own objects, and another
+  // generation of a plugin has others.
   const made = new WeakMap<ContributedTool['inputSchema'], Tool>();
   return () =>
     plugins.list().map((tool) => {
@@ -27,8 +18,6 @@ export function contributedTools(plugins: ContributedTools): () => Tool[] {
 }
 
 function wrap(tool: ContributedTool & { pluginId: string }, plugins: ContributedTools): Tool {
-  const input = checkOf(tool.inputSchema);
-  const output = checkOf(tool.outputSchema);
   const { name, title, description, annotations } = tool;
   const inputSchema = withoutHeaders(tool.inputSchema) as Record<string, unknown>;
   return {
@@ -41,25 +30,8 @@ function wrap(tool: ContributedTool & { pluginId: string }, plugins: Contributed
       annotations: { ...annotations },
     },
     access: annotations.readOnlyHint ? 'read' : 'write',
-    async call(args, { caller, signal }) {
-      const given = args ?? {};
-      const checkedInput = input(given);
-      if (!checkedInput.valid) throw inputProblem(inputSchema, given, checkedInput.errorMessage);
-      const answer = await plugins.call(tool.pluginId, name, given, caller, signal);
-      const checkedOutput = output(answer);
-      if (!checkedOutput.valid || answer === null || typeof answer !== 'object')
-        return refuse('PLUGIN_RESULT_INVALID', { plugin: tool.pluginId, path: name });
-      return answer as Record<string, unknown>;
-    },
-  };
-}
-
-/** Compiles the schema when it is first needed. */
-function checkOf(schema: Record<string, unknown>): Check {
-  let check: Check | undefined;
-  return (value) => {
-    check ??= new AjvJsonSchemaValidator().getValidator(schema) as Check;
-    return check(value);
+    call: async (args, { caller, signal }) =>
+      (await plugins.call(tool.pluginId, name, args ?? {}, caller, signal)) as Record<string, unknown>,
   };
 }
 
@@ -70,16 +42,4 @@ function withoutHeaders(schema: unknown): unknown {
   return Object.fromEntries(
     Object.entries(schema).flatMap(([key, value]) => (key === 'x-mcp-header' ? [] : [[key, withoutHeaders(value)]])),
   );
-}
-
-function inputProblem(schema: Record<string, unknown>, args: unknown, message: string | undefined): HostError {
-  const known = schema.properties as Record<string, unknown> | undefined;
-  if (schema.additionalProperties === false && known && args !== null && typeof args === 'object')
-    for (const key of Object.keys(args))
-      if (!Object.hasOwn(known, key))
-        return new HostError('INVALID_INPUT', {
-          path: key.slice(0, 100),
-          problem: 'this argument does not exist here',
-        });
-  return new HostError('INVALID_INPUT', { problem: (message ?? 'does not fit the input schema').slice(0, 300) });
 }

@@ -9,8 +9,10 @@ import { type Bundle, bundlePlugin, placeInSource } from '../bundle/bundle.ts';
 import { walk } from '../bundle/evasion.ts';
 import { Generation } from '../generation.ts';
 import { effectiveGrants, requested } from '../grants.ts';
+import { unserved } from '../host-services.ts';
 import { readManifest } from '../read-manifest.ts';
 import { threadTier } from '../thread-tier.ts';
+import { checkToolSchemas } from '../tool-schemas.ts';
 
 export interface Finding {
   level: 'error' | 'warning';
@@ -71,6 +73,7 @@ export async function checkPlugin(directory: string): Promise<Checked> {
   let bundle: Bundle;
   try {
     manifest = readManifest(directory);
+    checkToolSchemas(manifest);
   } catch (error) {
     return { findings: [fromError(error, 'plugin.json', 'correct the named entry')] };
   }
@@ -143,6 +146,15 @@ function usage(manifest: Manifest, { code, map }: Bundle): Finding[] {
     });
   }
   for (const id of asked) {
+    const nowhere = unserved.get(id);
+    if (nowhere)
+      findings.push({
+        level: 'error',
+        file: 'plugin.json',
+        line: 1,
+        problem: `"${id}" is asked for, and ${nowhere}`,
+        mend: 'remove it: a host refuses to start a plugin that is granted it',
+      });
     const facet = id.split('.')[0] ?? id;
     if (members.has(facet) || (id === 'clock' && members.has('now')) || id === 'log') continue;
     findings.push({

@@ -1,15 +1,19 @@
 /** Every capability of the contract, by id. */
 import type { CapabilityId } from '../../../sdk/contract/manifest.ts';
 import type { Capability } from './capability.ts';
+import { cdpCall } from './cdp-call.ts';
 import { clock, random } from './clock-random.ts';
 import { httpFetch } from './http-fetch.ts';
+import { image } from './image.ts';
 import { jevEvaluate } from './jev-evaluate.ts';
 import { log } from './log.ts';
-import { cdpCall, image, modelMessages, speech, tasksControl } from './port-backed.ts';
+import { modelMessages } from './model-messages.ts';
 import { program } from './program.ts';
 import { programs } from './programs.ts';
+import { speech } from './speech.ts';
 import { storage } from './storage.ts';
 import { task } from './task.ts';
+import { tasksControl } from './tasks-control.ts';
 import { thinkingAssist } from './thinking-assist.ts';
 import { thinkingProvider } from './thinking-provider.ts';
 import { toolsCall } from './tools-call.ts';

@@ -6,6 +6,17 @@ export const pluginCodes = {
     next: 'Ask for the capability in plugin.json with a reason, and have the operator grant it.',
     retry: 'useless',
   },
+  PLUGIN_CAPABILITY_UNAVAILABLE: {
+    says: ({ plugin, capability, problem }) =>
+      `The plugin "${plugin}" needs "${capability}", which it cannot have here: ${problem}.`,
+    next: 'Set up what is missing, or take the capability out of the plugin’s grants.',
+    retry: 'useless',
+  },
+  PLUGIN_CDP_FAILED: {
+    says: ({ problem }) => `The browser’s debugging protocol failed: ${problem}`,
+    next: 'Look at the browser before sending the command again.',
+    retry: 'unsafe',
+  },
   PLUGIN_SETTINGS_INVALID: {
     says: ({ path, problem }) => `The configuration is not valid at ${path}: ${problem}.`,
     next: 'Correct the named setting. The plugin’s page lists its settings; what served before goes on serving.',
