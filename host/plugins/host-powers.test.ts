@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import * as v from 'valibot';
 import { afterEach, describe, expect, it } from 'vitest';
-import type { createMemoryStore } from '../../core/store/memory-store.ts';
+import { createMemoryStore } from '../../core/store/memory-store.ts';
 import { PluginsConfig } from './config.ts';
 import type { HostServices } from './host-services.ts';
 import { createPluginHost } from './plugin-host.ts';
@@ -173,5 +173,30 @@ describe.each(['thread', 'process'] as const)('powers of the host in tier %s', (
       details: { cause: 'CAPABILITY_DENIED' },
     });
     expect(commands).toHaveLength(1);
+  });
+
+  it('storage: survives a reload and a restart, and goes when the plugin is taken out of the configuration', async () => {
+    const store = createMemoryStore();
+    const first = await host({ tier, store });
+    await first.ask('put', ['greeting', 'hello']);
+    await first.running.reload('powers');
+    expect(await first.ask('get', 'greeting')).toBe('hello');
+    // Another path is another folder, but the same plugin.
+    await first.running.reconfigure(first.config({ path: join(fixtures, 'powers/../powers/') + '/.' }));
+    expect(await first.ask('get', 'greeting')).toBe('hello');
+    await first.running.reconfigure(first.config({ enabled: false }));
+    await first.running.stop();
+    const second = await host({ tier, store });
+    expect(await second.ask('get', 'greeting')).toBe('hello');
+    await second.running.reconfigure({});
+    await second.running.reconfigure(second.config());
+    expect(await second.ask('get', 'greeting')).toBe(null);
+  });
+
+  it('storage: refuses what is over its bounds with one code each', async () => {
+    const { ask } = await host({ tier, store: createMemoryStore() });
+    expect(await ask('fill', [2, 64 * 1024 + 1])).toEqual(['0 STORAGE_VALUE_TOO_LARGE', '1 STORAGE_VALUE_TOO_LARGE']);
+    expect(await ask('fill', [130, 64 * 1024])).toEqual(['128 STORAGE_FULL', '129 STORAGE_FULL']);
+    await expect(ask('put', ['../other', 'x'])).rejects.toMatchObject({ details: { cause: 'PLUGIN_CALL_INVALID' } });
   });
 });

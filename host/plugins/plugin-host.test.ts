@@ -163,6 +163,20 @@ describe('the plugin host', () => {
     expect(lines.some((line) => line.includes('stopped answering'))).toBe(true);
   });
 
+  it('holds a contributed tool to its schemas, whoever calls it', async () => {
+    const { running } = await host(['toolbox'], {
+      change: (folder) => edit(join(folder, 'toolbox/index.ts'), 'sum: a + b', 'sum: a > 100 ? "much" : a + b'),
+    });
+    const add = (args: unknown) => running.callContributed('toolbox', 'add', args, call(undefined));
+    expect(await add({ a: 1, b: 2 })).toEqual({ sum: 3 });
+    await expect(add({ a: 'one', b: 2 })).rejects.toMatchObject({ code: 'INVALID_INPUT', details: { path: 'a' } });
+    expect(running.list()[0]).toMatchObject({ runs: 1 });
+    await expect(add({ a: 101, b: 2 })).rejects.toMatchObject({
+      code: 'PLUGIN_RESULT_INVALID',
+      details: { plugin: 'toolbox', path: 'add' },
+    });
+  });
+
   it('ends a run that ignores its cancellation', async () => {
     const { running } = await host(['echo']);
     const stop = new AbortController();

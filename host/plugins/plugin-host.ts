@@ -6,6 +6,7 @@ import * as v from 'valibot';
 import { isHostError, refuse } from '../../sdk/contract/errors.ts';
 import type { ContributedTool } from '../../sdk/contract/manifest.ts';
 import { createApprovals } from './approvals.ts';
+import { clearStorage } from './capabilities/storage.ts';
 import { PluginConfig, type PluginsConfig } from './config.ts';
 import { createHttpFetch } from './http-client.ts';
 import { Plugin, type PluginDeps, type PluginSource, type PluginTimes } from './plugin.ts';
@@ -106,10 +107,23 @@ export function createPluginHost(deps: PluginHostDeps): RunningPluginHost {
     plugins.delete(id);
     await plugin.stop();
   };
+  /** A plugin that left the configuration leaves nothing behind. One that is only disabled keeps what it stored. */
+  const forget = async (kept: Iterable<string>): Promise<void> => {
+    if (!deps.store) return;
+    await clearStorage(deps.store, new Set(kept)).catch((error: unknown) =>
+      deps.log({
+        pluginId: '',
+        runId: '',
+        level: 'warn',
+        text: `The storage of removed plugins stays: ${String(error)}`,
+      }),
+    );
+  };
   const stateOf = (pluginId: string): PluginState => need(pluginId).state(sizes.get(pluginId) ?? 0);
 
   return {
     async start() {
+      await forget(plugins.keys());
       const loaded = await Promise.allSettled([...plugins.values()].map((plugin) => plugin.load()));
       watch = setInterval(measure, MEMORY_EVERY_MS).unref();
       for (const [at, plugin] of [...plugins.values()].entries()) {
@@ -147,6 +161,7 @@ export function createPluginHost(deps: PluginHostDeps): RunningPluginHost {
       const wanted = new Map([...sources(bundledDirectory, config)].map((source) => [source.id, source]));
       const gone = [...plugins.values()].filter(({ source }) => !same(source, wanted.get(source.id)));
       await Promise.all(gone.map(drop));
+      if (gone.length > 0) await forget(wanted.keys());
       const changed = [...wanted.values()].map(async (source) => {
         const known = plugins.get(source.id);
         const next = config[source.id] ?? v.parse(PluginConfig, {});

@@ -149,6 +149,11 @@ export const pluginCodes = {
     next: 'Store less under one key.',
     retry: 'useless',
   },
+  STORAGE_TOO_MANY_KEYS: {
+    says: ({ limit }) => `The plugin's storage holds ${limit} keys and takes no more.`,
+    next: 'Delete keys that are no longer needed, or keep several values under one key.',
+    retry: 'useless',
+  },
   STORAGE_FULL: {
     says: ({ limit }) => `The plugin's storage holds ${limit} bytes and is full.`,
     next: 'Delete keys that are no longer needed.',
