@@ -30,10 +30,24 @@ export class UsageError extends Error {
 
 /** One line of data. */
 export function print(io: Pick<CommandIo, 'stdout'>, text: string): void {
-  io.stdout.write(text.endsWith('\n') ? text : `${text}\n`);
+  io.stdout.write(line(/^[[{]/.test(text) ? escaped(text) : harmless(text)));
 }
 
 /** One line of words. */
 export function say(io: Pick<CommandIo, 'stderr'>, text: string): void {
-  io.stderr.write(text.endsWith('\n') ? text : `${text}\n`);
+  io.stderr.write(line(harmless(text)));
 }
+
+const line = (text: string): string => (text.endsWith('\n') ? text : `${text}\n`);
+
+/**
+ * What moves a terminal's cursor or turns its reading direction. Line breaks and tabs are ours to use.
+ *
+ * Threat: words of pages and plugins reach these two functions in many ways. This is the last of the walls; `plain` is the
+ * first, where a text is known to be somebody else's.
+ */
+const MOVING = /(?![\n\t])[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu;
+const harmless = (text: string): string => text.replace(MOVING, '·');
+/** The same data, to whoever parses it. */
+const escaped = (json: string): string =>
+  json.replace(MOVING, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);

@@ -69,6 +69,25 @@ async function found(id: string, more: Partial<Patient>): Promise<Finding | unde
   return undefined;
 }
 
+describe('the plugins', () => {
+  const noted = (grants: object, path = join(import.meta.dirname, '../../docs/examples/form-filler')) =>
+    examine({ plugins: { 'form-filler': { path, grants } } });
+
+  it('are read, and grants that give nothing are named', async () => {
+    expect((await noted({ 'tools.call': { tools: ['page_type'] } })).of('plugin.form-filler')).toMatch(/^ok: /);
+    const { of, code } = await noted({ 'tools.call': { tools: ['page_tipe'] } });
+    expect(of('plugin.form-filler')).toBe(
+      'warn: plugins.form-filler.grants["tools.call"].tools names "page_tipe", which the plugin does not ask for.',
+    );
+    expect(code).toBe(0);
+  });
+
+  it('that cannot be read are a failure', async () => {
+    const { of } = await noted({}, place());
+    expect(of('plugin.form-filler')).toMatch(/^fail: .* holds no plugin\.json/);
+  });
+});
+
 describe('jev-host doctor', () => {
   it('finds nothing wrong with a good set-up, and asks nobody anything', async () => {
     const requests: string[] = [];

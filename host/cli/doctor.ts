@@ -9,6 +9,7 @@ import { type Check, type Finding, fail, ok } from './doctor/check.ts';
 import { connectors } from './doctor/connector-checks.ts';
 import { jevAgents, jevCredential, jevEnabled, jevEndpoint, privateVariables } from './doctor/jev-checks.ts';
 import { machineChecks } from './doctor/machine-checks.ts';
+import { plugins } from './doctor/plugin-checks.ts';
 import { needed, parseOptions } from './options.ts';
 
 const CHECKS: readonly Check[] = [
@@ -18,6 +19,7 @@ const CHECKS: readonly Check[] = [
   jevAgents,
   privateVariables,
   ...machineChecks,
+  plugins,
   connectors,
 ];
 

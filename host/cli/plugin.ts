@@ -166,7 +166,8 @@ async function list(args: string[], io: CommandIo): Promise<number> {
         rows,
       ),
     );
-    for (const { id, reason, held } of plugins) {
+    for (const { id, reason, held, warnings = [] } of plugins) {
+      for (const warning of warnings) print(io, `${id}: ${plain(warning)}`);
       if (held)
         print(
           io,

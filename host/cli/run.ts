@@ -60,7 +60,8 @@ function explain(error: unknown, name: string, io: CommandIo): number {
     return CALLED_WRONGLY;
   }
   if (error instanceof HostError) {
-    say(io, `${error.code}: ${describeCode(error.code, error.details)}`);
+    // A line break in somebody else's words does not begin a sentence of ours.
+    say(io, `${error.code}: ${describeCode(error.code, error.details).replaceAll('\n', '\n  ')}`);
     say(io, codes[error.code].next);
     return FAILED;
   }

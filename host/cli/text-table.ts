@@ -14,11 +14,16 @@ export function textTable(
 }
 
 /**
- * Text for a terminal.
+ * Text of somebody else's inside a line for a terminal.
  *
- * Threat: labels and titles come from pages; an escape sequence in one would move the cursor or rewrite what the person
- * reads. Control characters and the marks that turn the reading direction are shown as dots.
+ * Threat: labels, titles and reasons come from pages and plugins. An escape sequence would move the cursor or rewrite what
+ * the person reads, a line break would begin a line of its own, a mark that turns the reading direction or one that cannot be
+ * seen makes a name look like another. All of them are shown as dots.
  */
 export function plain(text: string): string {
-  return text.toWellFormed().replace(/[\p{Cc}\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu, '·');
+  return text.toWellFormed().replace(UNSEEN, '·');
 }
+
+/** Control and format characters, separators of lines, private and unassigned ones, and letters that have no shape. */
+const UNSEEN =
+  /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Co}\p{Cn}\u115f\u1160\u3164\uffa0]|[\ufe00-\ufe0e]|[\u{e0100}-\u{e01ef}]|\u034f|\u17b4|\u17b5/gu;

@@ -53,7 +53,9 @@ describe('a plugin that does not ship with the host', () => {
   it('does not run until the operator has approved it, and says what it asks for', async () => {
     const { running, run, state } = await host();
     expect(state()).toMatchObject({ state: 'held', generation: 0, held: { version: '1.0.0' } });
-    expect(state().held!.difference).toContain("It asks for tools.call: Calls the tools of the test's target.");
+    expect(state().held!.difference).toContain(
+      "It asks for tools.call, because: “Calls the tools of the test's target.”",
+    );
     await expect(run({ do: 'echo', value: 1 })).rejects.toMatchObject({ code: 'PLUGIN_HELD' });
     expect(await running.approve('echo')).toMatchObject({ state: 'serving', generation: 1 });
     expect(await run({ do: 'echo', value: 1 })).toMatchObject({ value: 1 });
@@ -83,7 +85,7 @@ describe('a plugin that does not ship with the host', () => {
     expect(second.state()).toMatchObject({ state: 'serving' });
     expect(second.state().held!.difference).toEqual([
       expect.stringMatching(/^Its code changed: [0-9a-f]{12} becomes [0-9a-f]{12}\.$/),
-      'It asks for storage: Keeps what it has learned.',
+      'It asks for storage, because: “Keeps what it has learned.”',
     ]);
     expect(await second.run({ do: 'wait', ms: 1 })).toBe('slept');
     expect(await second.running.approve('echo')).not.toHaveProperty('held');

@@ -66,16 +66,24 @@ export function differences(before: Version | undefined, next: Version): string[
       (request[list] ?? []).filter((name) => !was?.[list]?.includes(name)),
     );
     const widened = was && (['tools', 'hosts', 'methods'] as const).find((list) => was[list] && !request[list]);
-    if (!was) lines.push(`It asks for ${id}${names.length ? ` (${names.join(', ')})` : ''}: ${request.reason}`);
-    else if (widened) lines.push(`It asks for ${id} without its list of ${widened}: ${request.reason}`);
-    else if (names.length) lines.push(`It asks for more of ${id} (${names.join(', ')}): ${request.reason}`);
+    if (!was)
+      lines.push(
+        `It asks for ${id}${names.length ? ` (${names.join(', ')})` : ''}, because: ${quoted(request.reason)}`,
+      );
+    else if (widened)
+      lines.push(`It asks for ${id} without its list of ${widened}, because: ${quoted(request.reason)}`);
+    else if (names.length)
+      lines.push(`It asks for more of ${id} (${names.join(', ')}), because: ${quoted(request.reason)}`);
   }
   for (const id of earlier.keys()) lines.push(`It no longer asks for ${id}.`);
   const tools = new Set((old?.tools ?? []).map(({ name }) => name));
   for (const tool of now.tools ?? [])
-    if (!tools.has(tool.name)) lines.push(`It offers agents the tool ${tool.name}: ${tool.title}.`);
+    if (!tools.has(tool.name)) lines.push(`It offers agents the tool ${tool.name}: ${quoted(tool.title)}.`);
   return lines.length > 0 ? lines : ['Its manifest changed.'];
 }
+
+/** The plugin's own words, with an end that they cannot fake. */
+const quoted = (words: string): string => `“${words.replace(/[“”]/g, '"')}”`;
 
 /** The same text for the same manifest, whatever the order of its keys. */
 function sorted(value: unknown): unknown {

@@ -13,6 +13,7 @@ import type { PluginConfig } from './config.ts';
 import { CrashRecord } from './crash-record.ts';
 import type { ExecutionService } from './execution.ts';
 import { Generation } from './generation.ts';
+import { grantWarnings, manifestWarnings } from './grant-warnings.ts';
 import { effectiveGrants, type Grants } from './grants.ts';
 import { checkServed, type HostServices } from './host-services.ts';
 import type { PluginState, RunCall } from './ports.ts';
@@ -132,6 +133,8 @@ export class Plugin {
     await this.#guarded(async () => {
       const started = performance.now();
       const found = await this.#read();
+      for (const text of this.#warnings(found.manifest))
+        this.#deps.log({ pluginId: this.source.id, runId: '', level: 'warn', text });
       const version = this.#approved(found);
       if (version) return this.#switchTo(version, performance.now() - started);
       const change = this.#held ? differences(this.#deps.approvals.get(this.source.id), this.#held).join(' ') : '';
@@ -175,6 +178,10 @@ export class Plugin {
     this.#reason = undefined;
     if (old) this.#retire(old);
     this.#toolsChanged(old?.is.manifest, manifest);
+  }
+
+  #warnings(manifest: Manifest): string[] {
+    return [...manifestWarnings(manifest), ...grantWarnings(manifest, this.config.grants)];
   }
 
   #checkServed(manifest: Manifest): void {
@@ -258,6 +265,7 @@ export class Plugin {
     // Nothing serves yet: what is shown is the version that waits.
     const manifest = this.#manifest ?? this.#held?.manifest;
     const generation = this.#current;
+    const warnings = manifest ? this.#warnings(manifest) : [];
     return {
       id: this.source.id,
       version: manifest?.version ?? '0.0.0',
@@ -265,6 +273,7 @@ export class Plugin {
       ...(manifest?.adapter ? { adapter: manifest.adapter } : {}),
       state: this.#state,
       ...(this.#reason ? { reason: this.#reason } : {}),
+      ...(warnings.length > 0 ? { warnings } : {}),
       tier: this.#tier(),
       generation: this.#generations,
       grants: [...(generation?.is.grants.keys() ?? [])],

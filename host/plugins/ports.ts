@@ -97,6 +97,8 @@ export interface PluginState {
   adapter?: string;
   state: 'starting' | 'serving' | 'held' | 'failed' | 'disabled' | 'stopped';
   reason?: string;
+  /** Names in its manifest or its grants that give nothing. */
+  warnings?: string[];
   tier: 'thread' | 'process';
   generation: number;
   grants: CapabilityId[];

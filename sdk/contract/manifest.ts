@@ -31,13 +31,18 @@ export type CapabilityId = (typeof capabilityIds)[number];
 
 export const PluginId = v.pipe(v.string(), v.regex(/^[a-z][a-z0-9-]{0,63}$/, 'lower-case letters, digits and dashes'));
 
+/** Names only, so that nothing else can be said where an operator reads them. */
+function names(max: number, pattern: RegExp, what: string) {
+  return v.pipe(v.array(v.pipe(v.string(), v.regex(pattern, what))), v.maxLength(max));
+}
+
 const CapabilityRequest = v.strictObject({
   /** Why the plugin needs it, in words an operator can judge. */
   reason: v.pipe(v.string(), v.minLength(8), v.maxLength(300)),
   /** Narrowing that the plugin promises by itself. The grant is never wider. */
-  tools: v.optional(v.pipe(v.array(v.pipe(v.string(), v.maxLength(128))), v.maxLength(64))),
-  hosts: v.optional(v.pipe(v.array(v.pipe(v.string(), v.maxLength(253))), v.maxLength(64))),
-  methods: v.optional(v.pipe(v.array(v.pipe(v.string(), v.maxLength(128))), v.maxLength(128))),
+  tools: v.optional(names(64, /^[A-Za-z0-9_.-]{1,128}$/, 'a tool’s name')),
+  hosts: v.optional(names(64, /^(?:\*\.)?[a-z0-9.:[\]-]{1,251}$/, 'a host’s name in lower case')),
+  methods: v.optional(names(128, /^[A-Za-z0-9_.-]{1,128}$/, 'a method’s name')),
 });
 export type CapabilityRequest = v.InferOutput<typeof CapabilityRequest>;
 

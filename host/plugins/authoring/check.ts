@@ -8,6 +8,7 @@ import type { CapabilityId, Manifest } from '../../../sdk/contract/manifest.ts';
 import { type Bundle, bundlePlugin, placeInSource } from '../bundle/bundle.ts';
 import { walk } from '../bundle/evasion.ts';
 import { Generation } from '../generation.ts';
+import { manifestWarnings } from '../grant-warnings.ts';
 import { effectiveGrants, requested } from '../grants.ts';
 import { unserved } from '../host-services.ts';
 import { readManifest } from '../read-manifest.ts';
@@ -145,6 +146,14 @@ function usage(manifest: Manifest, { code, map }: Bundle): Finding[] {
       mend: `add "${ids[0]}" with a reason to capabilities`,
     });
   }
+  for (const problem of manifestWarnings(manifest))
+    findings.push({
+      level: 'warning',
+      file: 'plugin.json',
+      line: 1,
+      problem: problem.replace(/\.$/, ''),
+      mend: 'correct the name',
+    });
   for (const id of asked) {
     const nowhere = unserved.get(id);
     if (nowhere)
