@@ -5,7 +5,11 @@ import { plain, textTable } from './text-table.ts';
 
 function terminal() {
   const out = { text: '' };
-  const sink = { write: (text: string) => void (out.text += text) } as unknown as NodeJS.WritableStream;
+  const sink = {
+    write: (text: string) => {
+      out.text += text;
+    },
+  } as unknown as NodeJS.WritableStream;
   return { out, io: { stdout: sink, stderr: sink } };
 }
 

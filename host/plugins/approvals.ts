@@ -58,6 +58,9 @@ export function differences(before: Version | undefined, next: Version): string[
   if (before && before.bundle.sha256 !== next.bundle.sha256) {
     lines.push(`Its code changed: ${before.bundle.sha256.slice(0, 12)} becomes ${next.bundle.sha256.slice(0, 12)}.`);
   }
+  if (now.kind === 'controller' && now.adapter !== old?.adapter)
+    lines.push(`It carries out tasks on targets of the kind "${now.adapter}".`);
+  if (old && old.kind !== now.kind) lines.push(`A ${old.kind} becomes a ${now.kind}.`);
   const earlier = new Map(old ? requested(old) : []);
   for (const [id, request] of requested(now)) {
     const was = earlier.get(id);

@@ -182,7 +182,7 @@ describe.each(['thread', 'process'] as const)('powers of the host in tier %s', (
     await first.running.reload('powers');
     expect(await first.ask('get', 'greeting')).toBe('hello');
     // Another path is another folder, but the same plugin.
-    await first.running.reconfigure(first.config({ path: join(fixtures, 'powers/../powers/') + '/.' }));
+    await first.running.reconfigure(first.config({ path: `${join(fixtures, 'powers')}/.` }));
     expect(await first.ask('get', 'greeting')).toBe('hello');
     await first.running.reconfigure(first.config({ enabled: false }));
     await first.running.stop();

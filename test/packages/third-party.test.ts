@@ -2,7 +2,8 @@
  * The package as a third party meets it: packed, unpacked into an empty project, and used by plugins that know nothing of
  * this repository.
  */
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import {
   cpSync,
   existsSync,
@@ -16,6 +17,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 const root = join(import.meta.dirname, '../..');
@@ -128,4 +130,53 @@ describe.each(['form-filler', 'word-count'])('the example %s, as a package of it
     run('tar', ['xzf', file, '-C', delivered]);
     expect(JSON.parse(jevHost('plugin', 'check', join(delivered, example), '--json'))).toMatchObject({ ok: true });
   });
+});
+
+describe('a newcomer, who follows docs/plugins.md to the letter', () => {
+  const page = readFileSync(join(root, 'docs/plugins.md'), 'utf8');
+  const shown = page.slice(page.indexOf('## Run one'));
+  const [, configText = ''] = /```json\n([\s\S]*?)```/.exec(shown) ?? [];
+
+  it('comes from `plugin new` to an approved plugin that serves', async () => {
+    const home = mkdtempSync(join(tmpdir(), 'newcomer-'));
+    const folder = join(project, 'form-filler-new');
+    jevHost('plugin', 'new', 'form-filler', '--out', folder);
+    jevHost('plugin', 'test', folder);
+    expect(JSON.parse(jevHost('plugin', 'check', folder, '--json'))).toMatchObject({ ok: true, findings: [] });
+    const { file } = JSON.parse(jevHost('plugin', 'pack', folder, '--json'));
+    run('tar', ['xzf', file, '-C', home]);
+    const config = JSON.parse(configText);
+    config.plugins['form-filler'].path = join(home, 'form-filler');
+    config.gateway.api.port = 0;
+    const configFile = join(home, 'host.json');
+    writeFileSync(configFile, JSON.stringify(config));
+    const which = ['--config', configFile];
+    jevHost('config', 'check', ...which);
+    jevHost('doctor', ...which, '--data-dir', join(home, 'data'));
+    const serving = spawn(
+      process.execPath,
+      [installed('dist/host/main.js'), 'serve', ...which, '--data-dir', join(home, 'data')],
+      { stdio: ['ignore', 'pipe', 'ignore'], env: { PATH: process.env.PATH, HOME: home } },
+    );
+    try {
+      const [line] = (await once(createInterface(serving.stdout), 'line')) as [string];
+      expect(line).toMatch(/^jev-host ready http:/);
+      const here = ['--data-dir', join(home, 'data'), ...which];
+      const states = () => JSON.parse(jevHost('plugin', 'list', ...here, '--json')).plugins;
+      const mine = () => states().find(({ id }: { id: string }) => id === 'form-filler');
+      expect(mine()).toMatchObject({ state: 'held', tier: 'process' });
+      expect(mine().warnings).toBe(undefined);
+      expect(mine().held.difference).toContain('It carries out tasks on targets of the kind "browser".');
+      jevHost('plugin', 'approve', 'form-filler', ...here);
+      expect(mine()).toMatchObject({ state: 'serving', adapter: 'browser' });
+      // Everything it asks for is granted, so nothing of it is refused in the middle of a task.
+      expect(mine().grants.sort()).toEqual(
+        Object.keys(JSON.parse(readFileSync(join(folder, 'plugin.json'), 'utf8')).capabilities).sort(),
+      );
+    } finally {
+      serving.kill('SIGTERM');
+      await once(serving, 'exit');
+      rmSync(home, { recursive: true, force: true });
+    }
+  }, 120_000);
 });

@@ -2,12 +2,15 @@ import { Worker } from 'node:worker_threads';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { processTier } from '../../host/plugins/process-tier.ts';
 import { threadTier } from '../../host/plugins/thread-tier.ts';
-import { attempts, entryFiles } from './escape-attempts.ts';
+import { type Attempt, attempts as classic, entryFiles } from './escape-attempts.ts';
+import { freshAttempts } from './fresh-attempts.ts';
 import { rawPlugin } from './raw-plugin.ts';
 
-const table = `{${attempts.map(([what, body]) => `${JSON.stringify(what)}: async (ctx) => {${body}}`).join(',\n')}}`;
+const attempts = [...classic, ...freshAttempts];
+const tableOf = (all: readonly Attempt[]): string =>
+  `{${all.map(([what, body]) => `${JSON.stringify(what)}: async (ctx) => {${body}}`).join(',\n')}}`;
 const plugin = `
-  const attempts = ${table};
+  const attempts = ${tableOf(attempts)};
   exports.default = { id: 'escape', kind: 'controller', async run(name, ctx) {
     try {
       const evidence = await attempts[name](ctx);
@@ -61,7 +64,7 @@ describe('the attempts themselves', () => {
       const { parentPort } = require('node:worker_threads');
       const ctx = { log: { info() {} }, jev: { async evaluate() { throw new TypeError('x') } }, signal: new AbortController().signal,
         run: { settings: {}, pluginId: 'escape' } };
-      const attempts = ${table};
+      const attempts = ${tableOf(classic)};
       (async () => {
         for (const name of Object.keys(attempts)) {
           let got; try { got = !!(await attempts[name](ctx)) } catch { got = false }

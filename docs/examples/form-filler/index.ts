@@ -7,6 +7,7 @@
 import {
   BrowserRunInput,
   defineController,
+  isHostError,
   type JevQuestion,
   type LastAction,
   type ObservedElement,
@@ -95,7 +96,13 @@ export default defineController(manifest, {
 
     async function missing(element: ObservedElement): Promise<string | undefined> {
       if (!ctx.run.features.askForMissing || ctx.signal.aborted) return undefined;
-      return ctx.task.ask({ text: `What belongs into "${element.label}"?`, fieldLabel: element.label });
+      try {
+        return await ctx.task.ask({ text: `What belongs into "${element.label}"?`, fieldLabel: element.label });
+      } catch (error) {
+        // Not every task has an owner who can be asked; the field then stays empty.
+        if (isHostError(error, 'CAPABILITY_DENIED')) return undefined;
+        throw error;
+      }
     }
   },
 });

@@ -34,7 +34,7 @@ const lineOf = (file: string, text: string): number =>
 describe('a new plugin', () => {
   it('is ready for the sandbox as it is', async () => {
     const { manifest, findings, startMs } = await checkPlugin(plugin());
-    expect(manifest).toMatchObject({ id: 'mine', adapter: 'mine' });
+    expect(manifest).toMatchObject({ id: 'mine', adapter: 'browser' });
     expect(findings).toEqual([]);
     expect(startMs).toBeGreaterThan(0);
   });

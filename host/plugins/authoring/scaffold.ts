@@ -27,7 +27,7 @@ const manifest = (id: string): string =>
     contract: 1,
     kind: 'controller',
     entry: 'index.ts',
-    adapter: id.slice(0, 32),
+    adapter: 'browser',
     capabilities: {
       'jev.evaluate': { reason: 'Decides which control on the page serves the goal.' },
       'tools.call': { reason: 'Reads the page and acts on it.' },
