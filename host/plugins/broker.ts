@@ -14,6 +14,7 @@ import { capabilities } from './capabilities/table.ts';
 import type { Grants } from './grants.ts';
 import type { RunAuthority, RunPorts } from './ports.ts';
 import { callTable, LOG_BURST, LOG_PER_SECOND, MAX_CALLS_IN_FLIGHT } from './protocol.ts';
+import { rate } from './rate.ts';
 
 /** Calls that one run may make altogether, log lines aside. */
 export const MAX_CALLS_PER_RUN = 100_000;
@@ -54,8 +55,8 @@ export class Broker {
   readonly #spent = new Map<CapabilityId, number>();
   #inFlight = 0;
   #calls = 0;
-  #logTokens = 2 * LOG_BURST;
-  #logAt: number;
+  /** Twice what an honest worker lets through. */
+  readonly #mayLog: () => boolean;
   #current = 'run';
 
   constructor(run: BrokeredRun, grants: Grants, deps: BrokerDeps, violated: (reason: string) => void) {
@@ -63,7 +64,7 @@ export class Broker {
     this.#grants = grants;
     this.#deps = deps;
     this.#violated = violated;
-    this.#logAt = deps.now();
+    this.#mayLog = rate(2 * LOG_BURST, 2 * LOG_PER_SECOND, deps.now);
   }
 
   /** Calls that were made, log lines aside. */
@@ -149,14 +150,10 @@ export class Broker {
 
   #count(name: string, capability: CapabilityId): void {
     if (name === 'log.write') {
-      const at = this.#deps.now();
-      this.#logTokens = Math.min(2 * LOG_BURST, this.#logTokens + ((at - this.#logAt) / 1000) * 2 * LOG_PER_SECOND);
-      this.#logAt = at;
-      if (this.#logTokens < 1) {
+      if (!this.#mayLog()) {
         this.#violated('a flood of log lines');
         refuse('PLUGIN_LOG_FLOOD', { limit: LOG_PER_SECOND });
       }
-      this.#logTokens -= 1;
       return;
     }
     this.#current = name;

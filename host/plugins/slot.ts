@@ -13,10 +13,13 @@ import {
   type Activation,
   callTable,
   hostReports,
+  LOG_BURST,
+  LOG_PER_SECOND,
   MAX_WIRE_SIZE,
   type RunMessage,
   workerMethods,
 } from './protocol.ts';
+import { rate } from './rate.ts';
 
 /** Longest time between two looks at whether a plugin still answers. */
 const PING_EVERY_MS = 1000;
@@ -153,7 +156,12 @@ export class Slot {
       calls.drew?.(...v.parse(hostReports['host.drew'].args, args));
       return null;
     });
+    const mayReport = rate(2 * LOG_BURST, 2 * LOG_PER_SECOND, this.#options.now);
     methods['host.stray'] = (...args: unknown[]) => {
+      if (!mayReport()) {
+        this.kill(this.#lost({ kind: 'protocol', text: 'a flood of reports' }));
+        return null;
+      }
       const parsed = v.safeParse(hostReports['host.stray'].args, args);
       if (parsed.success) this.#options.stray(...parsed.output);
       return null;

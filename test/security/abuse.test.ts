@@ -85,6 +85,27 @@ describe.each([threadTier, processTier])('in the $tier tier a plugin that', (tie
     await flooder.close();
   });
 
+  it.each([
+    ['rejects promises that nobody awaits', `for (let i = 0; i < 5000; i++) Promise.reject(new Error('stray ' + i))`],
+    [
+      'throws from timers that belong to no run',
+      `for (let wave = 0; wave < 5; wave++) {
+        for (let i = 0; i < 500; i++) setTimeout(() => { throw new Error('stray ' + i) }, 0);
+        await new Promise((r) => setTimeout(r, 50)); }`,
+    ],
+  ])('%s loses lines, not the host', async (_what, body) => {
+    const lines: string[] = [];
+    const flooder = await rawPlugin(
+      `exports.default = { id: 'escape', kind: 'helper', tools: { run: async () => { ${body};
+        await new Promise((r) => setTimeout(r, 300)); return 'done' } } };`,
+      { tier, kind: 'helper', stray: (text) => lines.push(text) },
+    );
+    expect(await flooder.run('x', {}, 20_000)).toBe('done');
+    expect(lines.some((line) => line.includes('stray 0'))).toBe(true);
+    expect(lines.length).toBeLessThan(1000);
+    await flooder.close();
+  });
+
   it('answers after its worker was ended is not heard', async () => {
     const late = await rawPlugin(plugin(`await new Promise((r) => setTimeout(r, 600)); return 'late'`), { tier });
     await expect(late.run('x', {}, 100)).rejects.toMatchObject({ code: 'PLUGIN_DEADLINE' });

@@ -69,6 +69,13 @@ const apply = (name: string, ...values: unknown[]) => ({
   argumentList: values.map((value) => ({ type: 'RAW', value })),
 });
 
+const nest = (depth: number): object => {
+  let inner: object = {};
+  for (let at = 0; at < depth; at += 1) inner = { inner };
+  return inner;
+};
+const many = (count: number): [string, number][] => Array.from({ length: count }, (_, at) => [`key${at}`, at]);
+
 describe('a worker that was taken over', () => {
   it.each([
     [
@@ -94,6 +101,23 @@ describe('a worker that was taken over', () => {
     ['sends too many arguments', apply('task.progress', 'r', '{}', '{}', '{}')],
     ['sends more than a message may hold', apply('task.progress', 'r', 'x'.repeat(MAX_WIRE_SIZE + 1))],
     ['sends nothing', null],
+    ['sends a nest of objects', apply('task.progress', 'r', nest(500))],
+    ['sends a list that is mostly holes', { ...apply('task.progress'), argumentList: new Array(2 ** 31) }],
+    ['sends a path that is an object', { ...apply('task.progress'), path: [{ toString: 'task.progress' }] }],
+    ['sends a path of two parts', { ...apply('task.progress'), path: ['task.progress', 'call'] }],
+    ['sends a message of many parts', { ...apply('nothing'), ...Object.fromEntries(many(100_000)) }],
+    ['sends a map', apply('task.progress', 'r', new Map(many(1000)))],
+    ['sends a date', apply('task.progress', 'r', new Date(0))],
+    ['sends an error', apply('task.progress', 'r', new Error('x'))],
+    ['sends a list for a text', apply('task.progress', 'r', ['{}'])],
+    ['sends shared memory', apply('image.transform', 'r', '{}', new Uint8Array(new SharedArrayBuffer(8)))],
+    [
+      'sends a small view of a large buffer',
+      apply('image.transform', 'r', '{}', new Uint8Array(new ArrayBuffer(2 * MAX_WIRE_SIZE), 0, 1)),
+    ],
+    ['sends an id that is an object', { ...apply('task.progress', 'r', '{}'), id: { a: 1 } }],
+    ['sends an id without end', { ...apply('task.progress', 'r', '{}'), id: 'x'.repeat(1000) }],
+    ['names its run by an object', apply('task.progress', { id: 'r' }, '{}')],
   ])('%s and is ended', async (_what, message) => {
     const { slot, running, progress, send, close } = takenOver();
     send(message);
@@ -114,6 +138,13 @@ describe('a worker that was taken over', () => {
   it('floods the log past its own limit and is ended', async () => {
     const { slot, send, close } = takenOver();
     for (let i = 0; i <= 3 * LOG_BURST; i += 1) send(apply('log.write', 'r', 'info', 'x'));
+    expect((await slot.ended).code).toBe('PLUGIN_PROTOCOL');
+    close();
+  });
+
+  it('floods the reports of what was thrown and is ended', async () => {
+    const { slot, send, close } = takenOver();
+    for (let i = 0; i <= 3 * LOG_BURST; i += 1) send(apply('host.stray', 'timer', 'x'));
     expect((await slot.ended).code).toBe('PLUGIN_PROTOCOL');
     close();
   });

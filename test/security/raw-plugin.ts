@@ -16,6 +16,9 @@ export interface RawPluginOptions {
   unresponsiveMs?: number;
   activationMs?: number;
   log?(text: string): void;
+  kind?: 'controller' | 'helper';
+  /** Thrown where no run waits for it. */
+  stray?(text: string): void;
 }
 
 export async function rawPlugin(code: string, options: RawPluginOptions) {
@@ -24,7 +27,7 @@ export async function rawPlugin(code: string, options: RawPluginOptions) {
     id: 'escape',
     version: '1.0.0',
     contract: 1,
-    kind: 'controller',
+    kind: options.kind ?? 'controller',
     entry: 'index.js',
     adapter: 'test',
     capabilities: Object.fromEntries((options.capabilities ?? ['log', 'jev.evaluate']).map((id) => [id, { reason }])),
@@ -43,7 +46,7 @@ export async function rawPlugin(code: string, options: RawPluginOptions) {
     activationMs: options.activationMs ?? 10_000,
     unresponsiveMs: options.unresponsiveMs ?? 5000,
     now: Date.now,
-    stray: () => {},
+    stray: (_kind, text) => options.stray?.(text),
     crashed: (problem) => crashes.push(problem.code),
   });
   await generation.start();

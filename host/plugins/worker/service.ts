@@ -14,6 +14,7 @@ import {
   MAX_WIRE_SIZE,
   RunMessage,
 } from '../protocol.ts';
+import { rate } from '../rate.ts';
 import { type Draws, drawsOf } from '../recording/draws.ts';
 import { startSignal } from './abort-classes.ts';
 import { runContext } from './run-context.ts';
@@ -40,7 +41,8 @@ export class PluginService {
   readonly #host: Caller;
   readonly #shared: Record<string, unknown>;
   readonly #runs = new Map<string, LiveRun>();
-  readonly #log = logBudget();
+  readonly #log = rate(LOG_BURST, LOG_PER_SECOND, now);
+  readonly #strays = rate(LOG_BURST, LOG_PER_SECOND, now);
   /** Log lines and progress that are on their way to the host. */
   readonly #unheard = new Set<Promise<unknown>>();
   #activation: Activation | undefined;
@@ -104,8 +106,7 @@ export class PluginService {
 
   /** Something was thrown outside any run's reach. */
   stray(kind: 'timer' | 'rejection' | 'uncaught', error: unknown): void {
-    const text = textOf(error).slice(0, MAX_LOG_CHARS);
-    this.#host.call('host.stray', kind, text).catch(ignore);
+    if (this.#strays()) this.#host.call('host.stray', kind, textOf(error).slice(0, MAX_LOG_CHARS)).catch(ignore);
     // A controller's worker has one run, so the timer's throw is that run's failure.
     if (kind !== 'rejection' && !this.#lasting) for (const run of this.#runs.values()) run.fail(error);
   }
@@ -268,17 +269,4 @@ function failureToError(error: unknown): Error {
     code: code satisfies Code,
     details: JSON.parse(details ?? '{}'),
   });
-}
-
-function logBudget(): () => boolean {
-  let tokens = LOG_BURST;
-  let last = now();
-  return () => {
-    const at = now();
-    tokens = Math.min(LOG_BURST, tokens + ((at - last) / 1000) * LOG_PER_SECOND);
-    last = at;
-    if (tokens < 1) return false;
-    tokens -= 1;
-    return true;
-  };
 }
