@@ -9,7 +9,7 @@ import { type Device, startDevice } from '../fixtures/browser-tasks/rig.ts';
 const { signal } = new AbortController();
 /** Asking which elements listen, and marking them, is counted apart; so is giving a handle back. */
 const LISTENER_SCAN =
-  /^(?:DOMDebugger\.getEventListeners|DOM\.resolveNode|Runtime\.callFunctionOn|Runtime\.releaseObject)$/;
+  /^(?:DOMDebugger\.getEventListeners|DOM\.(?:resolveNode|describeNode)|Runtime\.(?:callFunctionOn|getProperties|releaseObject|releaseObjectGroup))$/;
 const LISTENER_ROOT = 'document.documentElement';
 const LIMIT = 8;
 

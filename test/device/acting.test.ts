@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { Protocol } from '../../host/devices/browser/chromium/protocol.ts';
 import type { Observation } from '../../sdk/devices/remote-browser-contract.ts';
-import { find, seen, startDevice, type TestDevice } from '../fixtures/device.ts';
+import { find, OWNER_KEY, seen, startDevice, type TestDevice } from '../fixtures/device.ts';
 import { type Site, startSite } from '../fixtures/site/site.ts';
 
 let site: Site;
@@ -106,6 +107,56 @@ describe('what comes late', () => {
   it('after typing into a filter is seen', async () => {
     const page = seen(await device.type(await open('debounce'), 'Filter', 'lamp'));
     expect(page.text).toContain('Found lamp');
+  });
+
+  it.each([
+    ...['Itself', 'Attribute', 'Paragraph', 'Label', 'Body', 'Document', 'Window', 'Handler', 'Focus'],
+    ...['Left', 'Hovered', 'Shadow', 'Closed'],
+  ])('after a tick is seen, whoever listens to it: %s', async (way) => {
+    // The field is where the focus and the pointer come from.
+    const page = seen(await device.click(await open(`listeners?${way}`), 'Free'));
+    expect(seen(await device.click(page, way)).text).toContain(`Late: ${way}`);
+  });
+
+  it('is not watched for where nothing listens', async () => {
+    const settled: boolean[] = [];
+    const send = Protocol.prototype.send;
+    Protocol.prototype.send = function (this: Protocol, ...args: Parameters<typeof send>) {
+      const { expression } = (args[1] ?? {}) as { expression?: string };
+      const ask = /__device\.settle\(\{.*?"ask":(true|false)/.exec(expression ?? '');
+      if (ask) settled.push(ask[1] === 'true');
+      return send.apply(this, args);
+    } as typeof send;
+    try {
+      for (const [name, label, watched] of [
+        ['listeners', 'Plain', [true]],
+        ['listeners?Document', 'Document', [true, false]],
+      ] as const) {
+        const page = await open(name);
+        settled.length = 0;
+        expect(find(seen(await device.click(page, label)), label).checked).toBe(true);
+        expect(settled).toEqual(watched);
+      }
+    } finally {
+      Protocol.prototype.send = send;
+    }
+  });
+
+  it('to a field without a sign, after the change that was awaited, is in the observation', async () => {
+    const page = seen(await device.click(await open('quietly'), 'Fill in'));
+    expect(page.text).toContain('Filled');
+    expect([find(page, 'Name').value, find(page, 'On').checked]).toEqual(['Ada', true]);
+  });
+
+  it('frame by frame is seen in a tab behind another one', async () => {
+    const opened = await device.request('POST', '/v1/tabs', { key: OWNER_KEY, body: { url: `${site.url}/plain` } });
+    expect(opened.status).toBeLessThan(300);
+    const page = seen(await device.click(await open('drawing'), 'Count frames'));
+    expect(page.text).toContain('Three frames drawn');
+    // Also after the tab went to another site, which another process draws.
+    site.clear();
+    const other = await device.open(`${site.otherUrl}/drawing`);
+    expect(seen(await device.click(other, 'Count frames')).text).toContain('Three frames drawn');
   });
 
   it('from a request that never ends does not hold the reply, and is said', async () => {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { Observation } from '../../sdk/devices/remote-browser-contract.ts';
 import { find, seen, startDevice, type TestDevice } from '../fixtures/device.ts';
 import { type Site, startSite } from '../fixtures/site/site.ts';
@@ -128,6 +128,21 @@ describe('controls', () => {
     const page = await open('plain');
     seen(await device.click(page, 'Listener only'));
     expect(site.count('plain: listener')).toBe(1);
+  });
+
+  it.each([10, 600])('that only listen, among %d buttons, are found in a while', async (buttons) => {
+    let page = await open(`listened?${buttons}`);
+    expect(page.elements.filter(({ label }) => label === 'First listener')).toHaveLength(1);
+    // It comes last in the document, and at most 250 are marked in one go; later looks know the others.
+    await vi.waitFor(
+      async () => {
+        page = await device.observe();
+        find(page, 'Last listener');
+      },
+      { timeout: 20_000, interval: 500 },
+    );
+    seen(await device.click(page, 'Last listener'));
+    expect(site.effects).toEqual(['listened: last']);
   });
 
   it('whose input is see-through or not drawn are worked through what is drawn', async () => {

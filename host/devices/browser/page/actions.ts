@@ -153,6 +153,7 @@ export function listenOn(view: Window | null): void {
  * reach something else is held back before the page hears of it.
  */
 function check(event: Event): void {
+  changes.passes(event);
   if (!armed || !event.isTrusted) return;
   const first = event.composedPath()[0] as Element | undefined;
   const { clientX, clientY } = event as MouseEvent;

@@ -4,7 +4,7 @@
  * A change counts when a person would notice it: text or controls that come or go, a state, an address, a value. A pressed
  * look or a ripple on the control itself does not, nor does a clock that was already ticking before the input.
  */
-import { isInside, squeeze } from './tree.ts';
+import { hidesRoot, isInside, squeeze } from './tree.ts';
 
 /** Milliseconds between the changes of a node that is restless, such as a clock: one change, as at loading, is none. */
 const RESTLESS_MS = 2500;
@@ -33,12 +33,17 @@ interface Effect {
   /** The control's own value changed. */
   valueChanged: boolean;
   lastAt: number;
+  /** What the input's events passed. */
+  path: Set<EventTarget>;
 }
 
 let effect: Effect | undefined;
+/** Grows with whatever was noticed. */
+let noticed = 0;
 
 const observer = new MutationObserver((records) => {
   const now = performance.now();
+  noticed++;
   for (const record of records) {
     const node = record.target;
     const known = habits.get(node);
@@ -59,8 +64,12 @@ export function isRestless(node: Node): boolean {
   return habit !== undefined && habit.times >= 3 && performance.now() - habit.at < RESTLESS_MS;
 }
 
-export function watch(roots: Node[]): void {
-  for (const root of roots) {
+/** What was watched last: the document, the shadow roots in it, and the frames of its origin. */
+let roots: readonly Node[] = [];
+
+export function watch(found: Node[]): void {
+  roots = found;
+  for (const root of found) {
     if (watched.has(root)) continue;
     watched.add(root);
     observer.observe(root, {
@@ -73,23 +82,67 @@ export function watch(roots: Node[]): void {
     root.addEventListener('input', noteValue, { capture: true, passive: true });
     root.addEventListener('change', noteValue, { capture: true, passive: true });
     root.addEventListener('scroll', noteScroll, { capture: true, passive: true });
+    for (const type of SEEN_ONLY) root.addEventListener(type, noteLook, { capture: true, passive: true });
+    // Where the pointer came from may answer too: a menu that closes when it is left.
+    for (const type of ['mouseout', 'mouseover']) root.addEventListener(type, passes, { capture: true, passive: true });
   }
 }
 
-function noteValue(): void {
+/** What a page shows can change with these, and no node of it does. */
+const SEEN_ONLY = ['toggle', 'focusin', 'focusout', 'load', 'error', 'transitionend', 'animationend'];
+
+function noteLook(event: Event): void {
+  noticed++;
+  passes(event);
+}
+
+function noteValue(event: Event): void {
+  noticed++;
   if (!effect) return;
+  passes(event);
   effect.valueChanged = true;
   effect.lastAt = performance.now();
 }
 
 function noteScroll(): void {
+  noticed++;
   if (effect) effect.lastAt = performance.now();
 }
 
 /** Starts watching for the effect of the input that is about to be made. */
 export function begin(target: Element | null): void {
   const now = performance.now();
-  effect = { begun: now, since: now, target, address: location.href, changed: false, valueChanged: false, lastAt: now };
+  effect = {
+    begun: now,
+    since: now,
+    target,
+    address: location.href,
+    changed: false,
+    valueChanged: false,
+    lastAt: now,
+    path: new Set(),
+  };
+}
+
+/** Remembers where an event of the input goes. */
+export function passes(event: Event): void {
+  if (effect) for (const place of event.composedPath()) effect.path.add(place);
+}
+
+/** @returns the elements where the input's events passed, or nothing when they passed more than elements of this document. */
+export function path(): Element[] | null {
+  if (!effect?.target) return null;
+  const places = new Set(effect.path);
+  for (let at: Node | null = effect.target; at; at = at.parentNode) places.add(at);
+  const elements: Element[] = [];
+  for (const place of places) {
+    if (place === window || place === document) continue;
+    const element = place as Element;
+    if (element.nodeType !== 1 || element.getRootNode() !== document) return null;
+    if (element.shadowRoot || hidesRoot(element)) return null;
+    elements.push(element);
+  }
+  return elements;
 }
 
 const LOOKS = new Set(['class', 'style']);
@@ -118,6 +171,20 @@ function hasSubstance(node: Node, near: boolean): boolean {
   );
 }
 
+/**
+ * The number of what was noticed so far, and the values that fields have: a script can set those without a sign. Equal
+ * before and after, the page shows what it showed.
+ */
+export function stateOfPage(): string {
+  if (observer.takeRecords().length > 0) noticed++;
+  let values = `${noticed} ${location.href} ${innerWidth} ${innerHeight} ${scrollX} ${scrollY}`;
+  for (const root of roots) {
+    for (const field of (root as ParentNode).querySelectorAll<HTMLInputElement>('input,textarea,select'))
+      values += `\u0000${field.value}${field.checked ? '\u0001' : ''}${field.disabled ? '\u0002' : ''}`;
+  }
+  return values;
+}
+
 export interface SettleOptions {
   /** Milliseconds without a change after which the page is at rest. */
   quiet: number;
@@ -125,6 +192,8 @@ export interface SettleOptions {
   watch: number;
   /** The same, when the control's own value changed and nothing else. */
   watchValue: number;
+  /** End as undecided when nothing but the control's own value changed: whether to go on watching is decided outside. */
+  ask: boolean;
   /** All of the input has been sent: watching counts from now. */
   sent: boolean;
   /** Milliseconds to go on from now in any case: a request has just brought something. */
@@ -140,9 +209,17 @@ export interface Settled {
   valueChanged: boolean;
   /** It was still changing when the time was up. */
   restless: boolean;
+  /** It rests, but somebody who listens may answer yet. */
+  undecided?: boolean;
 }
 
-export async function settle(options: SettleOptions): Promise<Settled> {
+/** Milliseconds before the expected rest in which a look at the page is prepared. */
+const AHEAD_MS = 30;
+/** Looks that are prepared during one wait; a restless page is looked at when the wait ends. */
+const MAX_AHEAD = 2;
+
+/** @param prepare called while the page rests already, towards the end of the wait. */
+export async function settle(options: SettleOptions, prepare: () => void = () => {}): Promise<Settled> {
   const current = effect ?? {
     begun: performance.now(),
     since: performance.now(),
@@ -154,6 +231,8 @@ export async function settle(options: SettleOptions): Promise<Settled> {
   };
   const drawn = nextFrame();
   const started = performance.now();
+  let ahead = 0;
+  let preparedAt = -1;
   if (options.sent) current.since = started;
   for (;;) {
     const now = performance.now();
@@ -165,13 +244,23 @@ export async function settle(options: SettleOptions): Promise<Settled> {
       started + options.atLeast - now,
     );
     if (restsIn <= 0) break;
+    if (options.ask && !current.changed && current.valueChanged && current.lastAt + options.quiet <= now) {
+      prepare();
+      return { changed: false, valueChanged: true, restless: false, undecided: true };
+    }
     if (now - Math.max(current.since, started) >= options.max)
       return { changed: current.changed, valueChanged: current.valueChanged, restless: true };
+    if (restsIn <= AHEAD_MS && preparedAt !== noticed && ahead < MAX_AHEAD) {
+      ahead++;
+      preparedAt = noticed;
+      prepare();
+      continue;
+    }
     // Looking too late would be a wait for nothing, at every action.
     await pause(Math.min(LOOK_MS, restsIn));
   }
   await drawn;
-  if (current.changed) await motionEnds(options.motion, current.begun);
+  if (current.changed && (await motionEnds(options.motion, current.begun))) noticed++;
   return { changed: current.changed, valueChanged: current.valueChanged, restless: false };
 }
 
@@ -188,17 +277,23 @@ const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve,
 const MOVING =
   /^(?:opacity|transform|translate|scale|height|width|max-?[hH]eight|max-?[wW]idth|top|left|right|bottom|visibility|display|clip-?[pP]ath)$/;
 
-/** Waits for finite animations and transitions that move or show things, such as a dialog that fades in. */
-async function motionEnds(max: number, since: number): Promise<void> {
+/**
+ * Waits for finite animations and transitions that move or show things, such as a dialog that fades in.
+ * @returns whether there were any.
+ */
+async function motionEnds(max: number, since: number): Promise<boolean> {
   const ends = performance.now() + max;
+  let waited = false;
   for (const animation of document.getAnimations()) {
     if (animation.playState !== 'running') continue;
     const timing = animation.effect?.getComputedTiming();
     const left = Number(timing?.endTime ?? Infinity) - Number(animation.currentTime ?? 0);
     const age = Number(animation.currentTime ?? 0);
     if (!Number.isFinite(left) || left > max || age > performance.now() - since + 50 || !moves(animation)) continue;
+    waited = true;
     await Promise.race([animation.finished.catch(() => {}), pause(Math.max(0, ends - performance.now()))]);
   }
+  return waited;
 }
 
 function moves(animation: Animation): boolean {

@@ -14,10 +14,21 @@ import { addClosedRoot, markListener, tagOf } from './tree.ts';
 
 const text = JSON.stringify;
 
+/** The last look, while nothing has happened since: most of a wait for rest is time in which it can be made. */
+let prepared: { asked: string; state: string; answer: string } | undefined;
+
+function look(token: string, options: ObserveOptions): string {
+  useDocument(token);
+  return text(observe(options));
+}
+
 const device = {
   observe(token: string, options: ObserveOptions): string {
-    useDocument(token);
-    return text(observe(options));
+    changes.end();
+    const ready = prepared;
+    prepared = undefined;
+    if (ready && ready.asked === token + text(options) && ready.state === changes.stateOfPage()) return ready.answer;
+    return look(token, options);
   },
   aim: (generation: number, ref: string, forText: boolean) => text(actions.aim(generation, ref, forText)),
   landed: () => text(actions.landed()),
@@ -34,10 +45,17 @@ const device = {
   throughFrame: (ref: string, x: number, y: number) => text(actions.throughFrame(ref, x, y)),
   focusName: () => text(actions.focusName()),
   begin: () => text(changes.begin(null) ?? null),
-  async settle(options: changes.SettleOptions): Promise<string> {
-    const settled = await changes.settle(options);
+  /** @param token and `looked`: what the look after it will ask for. */
+  async settle(options: changes.SettleOptions, token?: string, looked?: ObserveOptions): Promise<string> {
+    prepared = undefined;
+    const settled = await changes.settle(options, () => {
+      if (token === undefined || looked === undefined) return;
+      const answer = look(token, looked);
+      prepared = { asked: token + text(looked), state: changes.stateOfPage(), answer };
+    });
     return text(settled);
   },
+  path: () => changes.path(),
   element: (ref: string) => elementOf(ref) ?? null,
   refOfElement: (element: Element) => refOf(element),
   markListener: (element: Element) => markListener(element),

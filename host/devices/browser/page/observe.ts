@@ -1,6 +1,6 @@
 /** One observation of what this world can see, as the wire contract writes it. */
 
-import { end as endOfEffect, watch } from './changes.ts';
+import { watch } from './changes.ts';
 import { Contexts } from './context.ts';
 import { type Box, boxOf, Clips } from './geometry.ts';
 import { GuardWriter } from './guard.ts';
@@ -66,7 +66,6 @@ export function observe(options: ObserveOptions): PageView {
   const clips = new Clips();
   const walked = new Walk(clips, options).run(document);
   watch(walked.roots);
-  endOfEffect();
 
   const { candidates, found } = placed(walked.controls, clips, options.elements);
   const secrets = new Secrets();

@@ -24,6 +24,8 @@ export interface Frame {
   lookedBehind?: Set<string>;
   /** Protocol numbers of elements that were marked as waiting for a click. */
   listeners?: Set<number>;
+  /** When it was last asked for such. */
+  scannedAt?: number;
   /** The frame in whose world this one's holder is seen: its parent, or further out through frames of one origin. */
   outerId?: string;
   /** The outer frame's name for the element that holds this one. */
@@ -57,6 +59,12 @@ export class Frames {
 
   get(id: string): Frame | undefined {
     return this.#frames.get(id);
+  }
+
+  /** Whether the frame is the outermost of its process, so that its page's own world is the session's default one. */
+  isOutermost(frame: Frame): boolean {
+    const parent = frame.parentId === undefined ? undefined : this.#frames.get(frame.parentId);
+    return parent === undefined || parent.session !== frame.session;
   }
 
   childrenOf(parent: Frame): Frame[] {
@@ -127,7 +135,7 @@ export class Frames {
   /** @returns the value, or the remote object where `byValue` is false. */
   async evaluate(frame: Frame, expression: string, byValue: boolean): Promise<unknown> {
     try {
-      const contextId = await this.#worldOf(frame);
+      const contextId = await this.worldOf(frame);
       const answer = await this.#protocol.send(
         'Runtime.evaluate',
         { expression, contextId, awaitPromise: true, returnByValue: byValue },
@@ -143,7 +151,8 @@ export class Frames {
     }
   }
 
-  #worldOf(frame: Frame): Promise<number> {
+  /** The execution context of the device's script in the frame. */
+  worldOf(frame: Frame): Promise<number> {
     frame.world ??= this.#enter(frame).catch((error) => {
       delete frame.world;
       throw error;
@@ -187,88 +196,28 @@ export class Frames {
     return this.refOfNode(parent, backendNodeId);
   }
 
-  /**
-   * Looks behind elements that are drawn and seem empty, and hands their closed shadow roots to the page's script.
-   * @returns whether there were any.
-   */
-  async openClosedRoots(frame: Frame, refs: readonly string[]): Promise<boolean> {
-    frame.lookedBehind ??= new Set();
-    const seen = frame.lookedBehind;
-    const fresh = refs.filter((ref) => !seen.has(ref));
-    const found = await Promise.all(fresh.map((ref) => this.#openClosedRoot(frame, ref).catch(() => false)));
-    for (const [index, ref] of fresh.entries()) if (!found[index]) seen.add(ref);
-    return found.some(Boolean);
-  }
-
-  async #openClosedRoot(frame: Frame, ref: string): Promise<boolean> {
-    const { objectId } = (await this.evaluate(frame, `__device.element(${JSON.stringify(ref)})`, false)) as {
-      objectId?: string;
-    };
-    if (objectId === undefined) return false;
-    const { node } = await this.#protocol.send('DOM.describeNode', { objectId, depth: 0, pierce: true }, frame.session);
-    const root = node.shadowRoots?.find(
-      (candidate: { shadowRootType: string }) => candidate.shadowRootType === 'closed',
-    );
-    if (!root) return false;
-    const executionContextId = await this.#worldOf(frame);
-    const { object } = await this.#protocol.send(
-      'DOM.resolveNode',
-      { backendNodeId: root.backendNodeId, executionContextId },
-      frame.session,
-    );
-    await this.#protocol.send(
-      'Runtime.callFunctionOn',
-      {
-        functionDeclaration: 'function(root){__device.addClosedRoot(this,root)}',
-        objectId,
-        arguments: [{ objectId: object.objectId }],
-      },
-      frame.session,
-    );
-    return true;
-  }
-
-  /**
-   * Asks the browser which elements wait for a click, and marks those that are new. Pages of plain elements with listeners
-   * show no other sign of what can be worked.
-   * @returns whether there were any.
-   */
-  async markListeners(frame: Frame): Promise<boolean> {
-    const { result } = await this.#protocol.send(
-      'Runtime.evaluate',
-      { expression: 'document.documentElement' },
-      frame.session,
-    );
-    const { listeners } = await this.#protocol.send(
-      'DOMDebugger.getEventListeners',
-      { objectId: result.objectId, depth: -1, pierce: true },
-      frame.session,
-    );
-    frame.listeners ??= new Set();
-    const known = frame.listeners;
-    const fresh = new Set<number>();
-    for (const { type, backendNodeId } of listeners as { type: string; backendNodeId?: number }[])
-      if (CLICKS.has(type) && backendNodeId !== undefined && !known.has(backendNodeId)) fresh.add(backendNodeId);
-    const nodes = [...fresh].slice(0, MAX_LISTENERS);
-    for (const node of nodes) known.add(node);
-    await Promise.all(
-      nodes.map((node) => this.#callOn(frame, node, 'function(){__device.markListener(this)}').catch(() => {})),
-    );
-    return nodes.length > 0;
-  }
-
   refOfNode(frame: Frame, backendNodeId: number): Promise<string> {
     return this.#callOn(frame, backendNodeId, REF_IN_OUTERMOST);
   }
 
+  /** Asks the frame's session. */
+  send(frame: Frame, method: string, params: Record<string, unknown> = {}) {
+    return this.#protocol.send(method, params, frame.session);
+  }
+
+  /** The protocol's handle of a node, in the device's world. */
+  async handleOf(frame: Frame, backendNodeId: number, objectGroup?: string): Promise<string> {
+    const executionContextId = await this.worldOf(frame);
+    const { object } = await this.send(frame, 'DOM.resolveNode', {
+      backendNodeId,
+      executionContextId,
+      ...(objectGroup === undefined ? {} : { objectGroup }),
+    });
+    return object.objectId;
+  }
+
   async #callOn(frame: Frame, backendNodeId: number, functionDeclaration: string): Promise<string> {
-    const executionContextId = await this.#worldOf(frame);
-    const { object } = await this.#protocol.send(
-      'DOM.resolveNode',
-      { backendNodeId, executionContextId },
-      frame.session,
-    );
-    const { objectId } = object;
+    const objectId = await this.handleOf(frame, backendNodeId);
     const answer = await this.#protocol.send(
       'Runtime.callFunctionOn',
       { functionDeclaration, objectId, returnByValue: true },
@@ -278,11 +227,6 @@ export class Frames {
     return answer.result.value;
   }
 }
-
-/** Events by which an element is worked with the pointer. */
-const CLICKS = new Set(['click', 'mousedown', 'mouseup', 'pointerdown', 'pointerup', 'touchstart']);
-/** Elements marked in one go. */
-const MAX_LISTENERS = 200;
 
 interface FrameInfo {
   id: string;

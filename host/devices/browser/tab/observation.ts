@@ -3,6 +3,7 @@ import type { Observation, ObservedElement } from '../../../../sdk/devices/remot
 import { Refusal, stale } from '../refusal.ts';
 import { cut } from '../text.ts';
 import type { Frame } from './frames.ts';
+import { lookForListeners, openClosedRoots } from './hidden.ts';
 import type { Dialog, ObservedFrames, Tab } from './tab.ts';
 
 /** Limits of the wire contract. */
@@ -118,8 +119,10 @@ function withinBytes(observation: Observation): Observation {
   return fitting;
 }
 
-const observeExpression = (frame: Frame, elements: number) =>
-  `__device.observe(${JSON.stringify(frame.token)},${JSON.stringify({ elements, text: TEXT, viewportText: VIEWPORT_TEXT })})`;
+const LOOK = JSON.stringify({ elements: ELEMENTS, text: TEXT, viewportText: VIEWPORT_TEXT });
+
+/** What a look at a frame asks its script for; the wait before it prepares just that. */
+export const lookArguments = (frame: Frame) => `${JSON.stringify(frame.token)},${LOOK}`;
 
 type FrameView = PageView & { visible: boolean };
 
@@ -157,15 +160,12 @@ async function observeFrames(
   return below(outer);
 }
 
-/** Controls below which the browser is asked for elements that only listen. */
-const FEW_CONTROLS = 25;
-
 /** One world's view; looked at again when something was found that does not show by itself. */
 async function viewOf(tab: Tab, frame: Frame): Promise<PageView> {
-  const look = () => tab.look<PageView>(frame, observeExpression(frame, ELEMENTS));
+  const look = () => tab.look<PageView>(frame, `__device.observe(${lookArguments(frame)})`);
   const view = await look();
-  const hidden = view.opaque.length > 0 && (await tab.frames.openClosedRoots(frame, view.opaque));
-  const listening = view.found < FEW_CONTROLS && (await tab.frames.markListeners(frame).catch(() => false));
+  const hidden = view.opaque.length > 0 && (await openClosedRoots(tab.frames, frame, view.opaque));
+  const listening = await lookForListeners(tab.frames, frame, view.found, tab.now());
   return hidden || listening ? look() : view;
 }
 

@@ -4,10 +4,12 @@
  * The page itself says when it has come to rest; the protocol says whether a new document or a request of the page is still
  * on its way. What has not come by the limit is reported as loading.
  */
+import { isHeard } from './hidden.ts';
+import { lookArguments } from './observation.ts';
 import type { Tab } from './tab.ts';
 
-/** Milliseconds of rest after a change; of watching when nothing changed; when only the control's own value did. */
-const QUIET_MS = 40;
+/** Milliseconds of rest after a change (two drawn frames); of watching when nothing changed; when only the value did. */
+const QUIET_MS = 34;
 const WATCH_MS = 450;
 const WATCH_VALUE_MS = 350;
 /** A field of a form that is sent by a button. */
@@ -60,7 +62,10 @@ export async function settle(tab: Tab, options: SettleOptions): Promise<Rest> {
       if (!activity.parsed) return { loading: true, changed };
     }
     const documents = activity.documents;
-    const rest = await inPage(tab, options, changed || documents !== startDocuments, atLeast, first);
+    const arrived = changed || documents !== startDocuments;
+    let rest = await inPage(tab, options, { changed: arrived, atLeast, first, ask: !arrived });
+    if (rest.undecided && (await somebodyListens(tab, options)))
+      rest = await inPage(tab, options, { changed: false, atLeast, first: false, ask: false });
     first = false;
     if (tab.interrupted || activity.navigating || activity.documents !== documents) {
       atLeast = 0;
@@ -81,42 +86,58 @@ export async function settle(tab: Tab, options: SettleOptions): Promise<Rest> {
 interface PageRest {
   changed: boolean;
   restless: boolean;
+  undecided?: boolean;
 }
 
-async function inPage(
-  tab: Tab,
-  options: SettleOptions,
-  changed: boolean,
-  atLeast: number,
-  first: boolean,
-): Promise<PageRest> {
+/** A page in which nobody listens to the input is not watched for an answer. */
+async function somebodyListens(tab: Tab, { frames }: SettleOptions): Promise<boolean> {
+  const frame = tab.frames.get(frames.at(-1) ?? '');
+  // The document or the browser went away: the watching that follows sees it.
+  return !frame || isHeard(tab.frames, frame).catch(() => true);
+}
+
+interface Watching {
+  /** Something has changed already. */
+  changed: boolean;
+  /** Milliseconds to go on in any case. */
+  atLeast: number;
+  first: boolean;
+  ask: boolean;
+}
+
+async function inPage(tab: Tab, options: SettleOptions, { changed, atLeast, first, ask }: Watching): Promise<PageRest> {
   const { activity } = tab;
-  const expression = `__device.settle(${JSON.stringify({
+  const wait = JSON.stringify({
     quiet: QUIET_MS,
     watch: changed ? QUIET_MS : WATCH_MS,
     watchValue: changed ? QUIET_MS : watchValue(options),
     sent: first,
+    ask,
     atLeast,
     max: RESTLESS_MS,
     motion: MOTION_MS,
-  })})`;
+  });
   const { documents } = activity;
-  const looks = Promise.all(options.frames.map((id) => settledFrame(tab, id, expression)));
+  const looks = Promise.all(options.frames.map((id) => settledFrame(tab, id, wait)));
   // A new document or a dialog ends the watching; what the old document would have said no longer matters.
   const left = () => activity.navigating || activity.documents !== documents || tab.interrupted;
   const rests = await activity.orUntil(looks, left, RESTLESS_MS + MOTION_MS + PARSE_MS);
   if (!rests) return { changed: true, restless: !left() };
-  return { changed: rests.some((rest) => rest.changed), restless: rests.some((rest) => rest.restless) };
+  return {
+    changed: rests.some((rest) => rest.changed),
+    restless: rests.some((rest) => rest.restless),
+    undecided: rests.every((rest) => rest.undecided),
+  };
 }
 
 const watchValue = ({ expects }: SettleOptions) =>
   expects === 'suggestions' ? WATCH_SUGGESTIONS_MS : expects === 'nothing' ? WATCH_PLAIN_MS : WATCH_VALUE_MS;
 
-async function settledFrame(tab: Tab, id: string, expression: string): Promise<PageRest> {
+async function settledFrame(tab: Tab, id: string, wait: string): Promise<PageRest> {
   const frame = tab.frames.get(id);
   if (!frame) return { changed: true, restless: false };
   try {
-    return await tab.frames.run<PageRest>(frame, expression);
+    return await tab.frames.run<PageRest>(frame, `__device.settle(${wait},${lookArguments(frame)})`);
   } catch {
     // The document went away meanwhile; the loop sees what came instead.
     return { changed: true, restless: false };

@@ -32,6 +32,13 @@ export interface TabInfo {
   session: string;
 }
 
+/**
+ * A tab behind another one draws no frames: what a page does frame by frame stands still, and Chromium holds its timers
+ * back for 50 ms after each input. A tab that is being watched draws. Nobody takes the pictures, so after the first ones
+ * none are made.
+ */
+const KEEP_DRAWING = { format: 'jpeg', quality: 1, maxWidth: 16, maxHeight: 16, everyNthFrame: 1000 };
+
 export class Tab {
   readonly protocol: Protocol;
   readonly info: TabInfo;
@@ -96,6 +103,7 @@ export class Tab {
     await Promise.all([
       this.send('Page.setInterceptFileChooserDialog', { enabled: true }),
       this.send('Emulation.setFocusEmulationEnabled', { enabled: true }),
+      this.send('Page.startScreencast', KEEP_DRAWING),
     ]);
     await this.frames.follow(session);
     this.url = this.frames.main.url;
@@ -130,6 +138,8 @@ export class Tab {
   }
 
   async #frameAttached({ sessionId, targetInfo, waitingForDebugger }: Attached): Promise<void> {
+    // The page is not at rest while a part of it cannot be seen yet.
+    this.activity.begin(sessionId);
     try {
       await this.#prepare(sessionId);
       await this.frames.follow(sessionId, targetInfo.parentFrameId);
@@ -137,6 +147,7 @@ export class Tab {
       // The frame went away while it was being prepared.
     }
     if (waitingForDebugger) await this.protocol.send('Runtime.runIfWaitingForDebugger', {}, sessionId).catch(() => {});
+    this.activity.end(sessionId);
   }
 
   #followDialogs(): void {
