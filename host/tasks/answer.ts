@@ -1,4 +1,7 @@
-/** `task_answer`: the answer to the task's open question becomes a new bounded attempt on the page as it is now. */
+/**
+ * `task_answer`: the answer to the task's open question goes to the run that waits for it, or becomes a new bounded attempt
+ * on the page as it is now.
+ */
 
 import type { BrowserField } from '../../sdk/contract/browser-run.ts';
 import { refuse } from '../../sdk/contract/errors.ts';
@@ -38,6 +41,10 @@ export async function answer(
     // Without field_text the answer itself is the text, verbatim (DECISIONS 6).
     const text = given.fieldText ?? given.answer;
     if (fieldLabel !== undefined && text.length > MAX_FIELD_CHARS) refuse('BROWSER_FIELD_VALUE_TOO_LONG', {});
+    if (room.questions.awaits(question.questionId)) {
+      const { question: _, ...record } = current;
+      return { record, audit: 'task.answered', auditData: { questionId: question.questionId } };
+    }
     const bound = fieldLabel === undefined ? [] : [{ label: fieldLabel, text }];
     const before = room.book.revision(current.taskId, current.revision);
     return reviseChange(room, current, {
@@ -52,6 +59,7 @@ export async function answer(
       ...(fieldLabel === undefined ? { guidance: `${question.text} Answer: ${given.answer}`.slice(0, 4000) } : {}),
     });
   });
+  room.questions.deliver(given.questionId, given.fieldText ?? given.answer);
   const notices = room.book
     .notices(caller.conversationId)
     .filter((one) => one.taskId === task.taskId && one.kind === 'question');

@@ -4,6 +4,7 @@ import type { Receipts } from '../../core/receipts/receipts.ts';
 import type { Store } from '../../core/store/store.ts';
 import type { RetentionConfig } from './config.ts';
 import type { EventLog } from './event-log.ts';
+import type { OwnerQuestions } from './owner-questions.ts';
 import type { Assistance, Authorization, ControllerRunner, Evaluations, Features, Targets } from './ports.ts';
 import type { TaskBook } from './task-book.ts';
 import type { Turns } from './turns.ts';
@@ -47,5 +48,6 @@ export interface Room extends TaskServiceDeps {
   receipts: Receipts;
   audit: AuditLog;
   turns: Turns;
+  questions: OwnerQuestions;
   runLimits: RunLimits;
 }

@@ -52,6 +52,7 @@ export interface ControllerPorts {
   callTool?(name: string, args: Record<string, unknown>, signal: AbortSignal): Promise<ToolReply>;
   progress?(event: Record<string, unknown>): void;
   ask?(question: OwnerQuestion, signal: AbortSignal): Promise<string>;
+  confirm?(question: OwnerQuestion, signal: AbortSignal): Promise<boolean>;
   assist?(request: ThinkingRequest, signal: AbortSignal): Promise<ThinkingReply>;
 }
 

@@ -70,7 +70,8 @@ function interrupted(room: Room, current: TaskRecord): TaskChange {
   const code = cancelled ? 'TASK_CANCELLED' : 'BROWSER_EXECUTION_INTERRUPTED';
   const failure = failureOf(code, undefined, now);
   const next = cancelled ? { ...current, state: 'cancelled' as const } : step(current, 'interruptedByRestart');
-  const { activeAttemptId: _, notSent, ...kept } = next;
+  // A question of the lost run goes with it: nobody waits for the answer.
+  const { activeAttemptId: _, question: __, notSent, ...kept } = next;
   const dropped = withoutQueue(room, current, unstarted(room, current));
   const text = cancelled
     ? withDropped('Cancelled: nothing more is sent.', notSent)

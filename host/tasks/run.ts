@@ -9,6 +9,7 @@ import type { Permit } from '../../core/authorization/fences.ts';
 import type { RunReceipt } from '../../core/receipts/receipt.ts';
 import type { RunLedger } from '../../core/receipts/receipts.ts';
 import type { TaskRecord, TaskRevision } from '../../core/receipts/task-record.ts';
+import type { OwnerQuestion } from '../../sdk/contract/capabilities.ts';
 import { type HostError, isHostError, refuse } from '../../sdk/contract/errors.ts';
 import type { ThinkingReply, ThinkingRequest } from '../../sdk/contract/thinking.ts';
 import type { Room } from './deps.ts';
@@ -201,8 +202,20 @@ class Run {
         return reply;
       },
       progress: (event) => this.progress.report(event),
+      ask: (question, signal) => this.ask(question, signal),
+      confirm: async (question, signal) => {
+        const text = `${question.text} (yes or no)`;
+        return isYes(await this.ask({ ...question, text }, signal));
+      },
       ...(thinking ? { assist: (request, signal) => this.assist(thinking, request, signal) } : {}),
     };
+  }
+
+  private async ask(question: OwnerQuestion, signal: AbortSignal): Promise<string> {
+    if (!this.allowed()) refuse('CAPABILITY_DENIED', { capability: 'task' });
+    const answer = await this.room.questions.put(this.room, this.start.task, question, signal);
+    if (!this.allowed()) refuse('CAPABILITY_DENIED', { capability: 'task' });
+    return answer;
   }
 
   private async assist(
@@ -221,6 +234,9 @@ class Run {
     return reply;
   }
 }
+
+/** Anything but a plain yes is a no: what is not understood is not consent. */
+const isYes = (answer: string): boolean => /^\s*(?:yes|y|ok|okay|ใช่|ครับ|ค่ะ|ตกลง)\s*[.!]?\s*$/i.test(answer);
 
 interface Observed {
   text: string | undefined;

@@ -12,6 +12,7 @@ import { createEventLog } from './event-log.ts';
 import { createHandoffWatch } from './handoff-watch.ts';
 import { makeIndexes } from './indexes.ts';
 import { createInbox } from './message.ts';
+import { createOwnerQuestions } from './owner-questions.ts';
 import { owned } from './ownership.ts';
 import { recover } from './recovery.ts';
 import { createRecoveryWatch } from './recovery-watch.ts';
@@ -135,6 +136,7 @@ export function createRoom(deps: TaskServiceDeps): Room {
     audit,
     events,
     turns,
+    questions: createOwnerQuestions(),
     receipts: createReceipts({ store, audit, clock }),
     book: createTaskBook({ store, events, audit, turns, clock, ids }),
     runLimits: { ...DEFAULT_LIMITS, ...deps.limits },

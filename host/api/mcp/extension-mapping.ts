@@ -50,7 +50,7 @@ export function toExtensionTask(task: TaskSnapshot): ExtensionTask {
     pollIntervalMs: POLL_MS,
   };
   if (task.state === 'cancelled') return { ...base, status: 'cancelled' };
-  if (task.pendingQuestion && task.state === 'waiting_input')
+  if (task.pendingQuestion && (task.state === 'waiting_input' || task.state === 'running'))
     return { ...base, status: 'input_required', inputRequests: inputRequest(task.pendingQuestion) };
   if (hasEnded(task)) return { ...base, status: 'completed', result: { ...resultOf(task) } };
   return { ...base, status: 'working' };

@@ -46,6 +46,11 @@ export const taskCodes = {
     next: 'Ask the operator to enable them.',
     retry: 'useless',
   },
+  TASK_QUESTION: {
+    says: 'The running task asks its owner something and waits for the answer.',
+    next: 'Answer with task_answer, naming the pendingQuestion; the same run goes on with it.',
+    retry: 'useless',
+  },
   QUESTION_NOT_FOUND: {
     says: 'That question is not open.',
     next: 'Read the task; its pendingQuestion names the open one.',
