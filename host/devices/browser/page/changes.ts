@@ -33,8 +33,9 @@ interface Effect {
   /** The control's own value changed. */
   valueChanged: boolean;
   lastAt: number;
-  /** What the input's events passed. */
+  /** What the input's events passed, and what the pointer or the focus only left for it. */
   path: Set<EventTarget>;
+  left: Set<EventTarget>;
 }
 
 let effect: Effect | undefined;
@@ -121,22 +122,29 @@ export function begin(target: Element | null): void {
     valueChanged: false,
     lastAt: now,
     path: new Set(),
+    left: new Set(),
   };
 }
 
+const LEAVING = new Set(['mouseout', 'mouseover', 'focusout', 'focusin']);
+
 /** Remembers where an event of the input goes. */
 export function passes(event: Event): void {
-  if (effect) for (const place of event.composedPath()) effect.path.add(place);
+  const places = LEAVING.has(event.type) ? effect?.left : effect?.path;
+  if (places) for (const place of event.composedPath()) places.add(place);
 }
 
-/** @returns the elements where the input's events passed, or nothing when they passed more than elements of this document. */
-export function path(): Element[] | null {
+/**
+ * @param only where the input's events passed, or where the pointer and the focus came from.
+ * @returns those elements, or nothing when they passed more than elements of this document.
+ */
+export function path(only: 'worked' | 'left'): Element[] | null {
   if (!effect?.target) return null;
-  const places = new Set(effect.path);
-  for (let at: Node | null = effect.target; at; at = at.parentNode) places.add(at);
+  const worked = new Set(effect.path);
+  for (let at: Node | null = effect.target; at; at = at.parentNode) worked.add(at);
   const elements: Element[] = [];
-  for (const place of places) {
-    if (place === window || place === document) continue;
+  for (const place of only === 'worked' ? worked : effect.left) {
+    if (place === window || place === document || (only === 'left' && worked.has(place))) continue;
     const element = place as Element;
     if (element.nodeType !== 1 || element.getRootNode() !== document) return null;
     if (element.shadowRoot || hidesRoot(element)) return null;

@@ -55,7 +55,7 @@ const device = {
     });
     return text(settled);
   },
-  path: () => changes.path(),
+  path: (only: 'worked' | 'left') => changes.path(only),
   element: (ref: string) => elementOf(ref) ?? null,
   refOfElement: (element: Element) => refOf(element),
   markListener: (element: Element) => markListener(element),

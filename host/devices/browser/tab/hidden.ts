@@ -107,51 +107,53 @@ const UNRELATED = new Set([
   ...['animationstart', 'animationiteration', 'animationend', 'animationcancel'],
   ...['transitionrun', 'transitionstart', 'transitionend', 'transitioncancel'],
 ]);
+/** What an element hears that the pointer or the focus leaves. */
+const LEFT = /^(?:mouse|pointer)(?:out|leave|over|enter|move)$|^(?:blur|focusout|focus|focusin|change)$/;
 /** Elements on the way of an input that are asked. */
 const MAX_PATH = 64;
 
 /**
- * Whether anything of the page listens where the events of the last input passed. When in doubt, something does: in shadow
- * roots, in frames within frames, on very long ways.
+ * Whether anything of the page listens where the events of the last input passed, or notices that it was left for it. When
+ * in doubt, something does: in shadow roots, in frames within frames, on very long ways.
  */
 export async function isHeard(frames: Frames, frame: Frame): Promise<boolean> {
   if (!frames.isOutermost(frame)) return true;
-  const ask = (expression: string, contextId?: number) =>
-    frames.send(frame, 'Runtime.evaluate', {
-      expression,
-      objectGroup: WAY,
-      ...(contextId === undefined ? {} : { contextId }),
-    });
-  const listens = async (objectId: string) => {
+  const ask = async (expression: string, contextId?: number): Promise<string | undefined> => {
+    const own = contextId === undefined ? {} : { contextId };
+    const answer = await frames.send(frame, 'Runtime.evaluate', { expression, objectGroup: WAY, ...own });
+    return answer.result.objectId;
+  };
+  const listens = async (objectId: string | undefined, to: (type: string) => boolean) => {
+    if (objectId === undefined) return true;
     const { listeners } = await frames.send(frame, 'DOMDebugger.getEventListeners', { objectId, depth: 1 });
-    return (listeners as Listener[]).some(({ type }) => !UNRELATED.has(type));
+    return (listeners as Listener[]).some(({ type }) => to(type));
   };
   // Asked by the page's own handle of it: from the device's world, only the device's listeners are told, and with those of
   // all worlds asked for, Chromium 156 lost its renderer at the next document once in forty times.
-  const elementListens = async (objectId: string) => {
+  const elementListens = async (objectId: string, to: (type: string) => boolean) => {
     const { node } = await frames.send(frame, 'DOM.describeNode', { objectId, depth: 0 });
     const { object } = await frames.send(frame, 'DOM.resolveNode', {
       backendNodeId: node.backendNodeId,
       objectGroup: WAY,
     });
-    return listens(object.objectId);
+    return listens(object.objectId, to);
   };
-  try {
-    const [path, ownDocument, ownWindow] = await Promise.all([
-      ask('__device.path()', await frames.worldOf(frame)),
-      ask('document'),
-      ask('window'),
-    ]);
-    const pathId: string | undefined = path.result.objectId;
-    if (pathId === undefined) return true;
-    const { result } = await frames.send(frame, 'Runtime.getProperties', { objectId: pathId, ownProperties: true });
-    const elements = (result as { name: string; value?: { objectId?: string } }[]).filter(({ name }) =>
-      /^\d+$/.test(name),
+  const anyOf = async (only: 'worked' | 'left', to: (type: string) => boolean): Promise<boolean> => {
+    const objectId = await ask(`__device.path('${only}')`, await frames.worldOf(frame));
+    if (objectId === undefined) return true;
+    const { result } = await frames.send(frame, 'Runtime.getProperties', { objectId, ownProperties: true });
+    const handles = (result as { name: string; value?: { objectId: string } }[]).flatMap(({ name, value }) =>
+      /^\d+$/.test(name) && value ? [value.objectId] : [],
     );
-    if (elements.length > MAX_PATH) return true;
+    if (handles.length > MAX_PATH) return true;
+    return (await Promise.all(handles.map((handle) => elementListens(handle, to)))).some(Boolean);
+  };
+  const related = (type: string) => !UNRELATED.has(type);
+  try {
     const heard = await Promise.all([
-      ...[ownDocument, ownWindow].map((own) => listens(own.result.objectId)),
-      ...elements.map(({ value }) => value?.objectId === undefined || elementListens(value.objectId)),
+      ...['document', 'window'].map(async (own) => listens(await ask(own), related)),
+      anyOf('worked', related),
+      anyOf('left', (type) => LEFT.test(type)),
     ]);
     return heard.some(Boolean);
   } finally {
