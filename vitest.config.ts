@@ -2,7 +2,11 @@ import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
   test: {
-    include: ['{core,sdk,host,plugins,scripts,test,docs}/**/*.test.ts'],
+    include: [
+      '{core,sdk,host,plugins,scripts,test,docs}/**/*.test.ts',
+      // These ask a paid service, and only when they are told to.
+      ...(process.env.JEV_HOST_LIVE === '1' ? ['test/live/**/*.live.ts'] : []),
+    ],
     // Examples are packages of their own: they are built and tested as a third party would (test/packages).
     exclude: ['**/node_modules/**', 'docs/examples/{form-filler,word-count}/**'],
     globalSetup: ['test/global-setup.ts'],
