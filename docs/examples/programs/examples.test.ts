@@ -1,7 +1,7 @@
 /** Every worked program of the guide, run in the real plugin host: the browser ones against a real Chromium. */
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { checkProgram } from '../../../host/cli/program-check.ts';
 import { readProgramFile } from '../../../host/cli/program-file.ts';
 import { BrowserHarness } from '../../../host/programs/browser-harness.ts';
@@ -210,13 +210,27 @@ describe('in a real browser', () => {
     const { targetId } = (await own.cdp({ method: 'Target.createTarget', params: { url: pageOf(html) } }, signal)) as {
       targetId: string;
     };
+    const { sessionId } = (await own.cdp(
+      { method: 'Target.attachToTarget', params: { targetId, flatten: true } },
+      signal,
+    )) as { sessionId: string };
+    const params = { expression: 'document.readyState', returnByValue: true };
+    await vi.waitFor(
+      async () => {
+        const { result } = (await own.cdp({ method: 'Runtime.evaluate', params, sessionId }, signal)) as {
+          result: { value: string };
+        };
+        expect(result.value).toBe('complete');
+      },
+      { timeout: 20_000 },
+    );
     return targetId;
   }
 
   it('watch-page calls a person when the page needs one', async () => {
     const targetId = await open(
-      `<p id=status>Loading</p><button id=call onclick="called.textContent='called'">Call</button><p id=called></p>
-       <script>setTimeout(() => { document.querySelector('#status').textContent = 'Half done'; }, 100);
+      `<p id=soon>The page is not there yet</p><button id=call onclick="called.textContent='called'">Call</button><p id=called></p>
+       <script>setTimeout(() => { soon.id = 'status'; document.querySelector('#status').textContent = 'Half done'; }, 100);
        setTimeout(() => { document.querySelector('#status').textContent = 'Error: the printer is broken'; }, 300);</script>`,
     );
     const ended = await run(

@@ -17,9 +17,9 @@ async function read(expression: string): Promise<unknown> {
 
 let last = '';
 for (let round = 1; round <= input.rounds; round++) {
-  const status = String(await read('document.querySelector("#status").textContent'));
-  // The same text needs no second judgment.
-  if (status !== last) {
+  const status = String((await read('document.querySelector("#status")?.textContent')) ?? '');
+  // The same text needs no second judgment, and a page that is not there yet needs none.
+  if (status !== '' && status !== last) {
     last = status;
     await program.emit({ round, status });
     const { answers } = await jev.evaluate({
@@ -34,7 +34,7 @@ for (let round = 1; round <= input.rounds; round++) {
     });
     if (answers.alarm.choice === 'alarm') {
       // The page may have moved on while Jev thought: act only on what was judged.
-      if (String(await read('document.querySelector("#status").textContent')) !== status) continue;
+      if ((await read('document.querySelector("#status")?.textContent')) !== status) continue;
       await read('document.querySelector("#call").click()');
       const called = (await read('document.querySelector("#called").textContent')) === 'called';
       return { status, rounds: round, pressed: called };
