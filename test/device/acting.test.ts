@@ -143,6 +143,15 @@ describe('what comes late', () => {
     }
   });
 
+  it('of styles alone is waited for, though nothing listens: what a tick hides is gone, what ends a motion is told', async () => {
+    const page = seen(await device.click(await open('hideaway'), 'Hide the offer'));
+    expect(page.text).not.toContain('Half price');
+    expect(page.elements.map(({ label }) => label)).toEqual(['Hide the offer', 'Fade the note']);
+    const told = await device.click(page, 'Fade the note');
+    expect(seen(told).text).toContain('Faded');
+    expect(told).toMatchObject({ result: { page_changed: true } });
+  });
+
   it('to a field without a sign, after the change that was awaited, is in the observation', async () => {
     const page = seen(await device.click(await open('quietly'), 'Fill in'));
     expect(page.text).toContain('Filled');

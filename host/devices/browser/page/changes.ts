@@ -4,6 +4,7 @@
  * A change counts when a person would notice it: text or controls that come or go, a state, an address, a value. A pressed
  * look or a ripple on the control itself does not, nor does a clock that was already ticking before the input.
  */
+import { hasContent, motionEnds } from './motion.ts';
 import { hidesRoot, isInside, squeeze } from './tree.ts';
 
 /** Milliseconds between the changes of a node that is restless, such as a clock: one change, as at loading, is none. */
@@ -37,6 +38,8 @@ interface Effect {
   path: Set<EventTarget>;
   left: Set<EventTarget>;
 }
+
+type Answer = Pick<Effect, 'begun' | 'target' | 'changed' | 'valueChanged'>;
 
 let effect: Effect | undefined;
 /** Grows with whatever was noticed. */
@@ -172,11 +175,7 @@ function hasSubstance(node: Node, near: boolean): boolean {
   if (node.nodeType !== 1) return false;
   const element = node as Element;
   if (/^(?:SCRIPT|STYLE|LINK|META)$/.test(element.tagName)) return false;
-  return (
-    !near ||
-    squeeze(element.textContent ?? '') !== '' ||
-    element.querySelector('input,button,select,textarea,a,img') !== null
-  );
+  return !near || hasContent(element);
 }
 
 /**
@@ -240,6 +239,7 @@ export async function settle(options: SettleOptions, prepare: () => void = () =>
   const drawn = nextFrame();
   const started = performance.now();
   let ahead = 0;
+  let moved = false;
   let preparedAt = -1;
   if (options.sent) current.since = started;
   for (;;) {
@@ -253,6 +253,12 @@ export async function settle(options: SettleOptions, prepare: () => void = () =>
     );
     if (restsIn <= 0) break;
     if (options.ask && !current.changed && current.valueChanged && current.lastAt + options.quiet <= now) {
+      // What ends a motion may be heard, though nobody hears the input.
+      if (!moved && (await motionOf(current, options.motion))) {
+        moved = true;
+        current.lastAt = performance.now();
+        continue;
+      }
       prepare();
       return { changed: false, valueChanged: true, restless: false, undecided: true };
     }
@@ -268,8 +274,19 @@ export async function settle(options: SettleOptions, prepare: () => void = () =>
     await pause(Math.min(LOOK_MS, restsIn));
   }
   await drawn;
-  if (current.changed && (await motionEnds(options.motion, current.begun))) noticed++;
+  await motionOf(current, options.motion);
   return { changed: current.changed, valueChanged: current.valueChanged, restless: false };
+}
+
+/**
+ * Waits for what the input set in motion. Styles alone can show, hide or move things when a value changes, and no node tells
+ * of it.
+ */
+async function motionOf(effect: Answer, max: number): Promise<boolean> {
+  if (!effect.changed && !effect.valueChanged) return false;
+  const waited = await motionEnds(max, effect.begun, effect.changed ? null : effect.target);
+  if (waited) noticed++;
+  return waited;
 }
 
 /** One drawn frame, or a little while on a page that draws none. */
@@ -281,35 +298,6 @@ function nextFrame(): Promise<void> {
 }
 
 const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
-
-const MOVING =
-  /^(?:opacity|transform|translate|scale|height|width|max-?[hH]eight|max-?[wW]idth|top|left|right|bottom|visibility|display|clip-?[pP]ath)$/;
-
-/**
- * Waits for finite animations and transitions that move or show things, such as a dialog that fades in.
- * @returns whether there were any.
- */
-async function motionEnds(max: number, since: number): Promise<boolean> {
-  const ends = performance.now() + max;
-  let waited = false;
-  for (const animation of document.getAnimations()) {
-    if (animation.playState !== 'running') continue;
-    const timing = animation.effect?.getComputedTiming();
-    const left = Number(timing?.endTime ?? Infinity) - Number(animation.currentTime ?? 0);
-    const age = Number(animation.currentTime ?? 0);
-    if (!Number.isFinite(left) || left > max || age > performance.now() - since + 50 || !moves(animation)) continue;
-    waited = true;
-    await Promise.race([animation.finished.catch(() => {}), pause(Math.max(0, ends - performance.now()))]);
-  }
-  return waited;
-}
-
-function moves(animation: Animation): boolean {
-  const property = (animation as CSSTransition).transitionProperty;
-  if (property) return MOVING.test(property);
-  const frames = (animation.effect as KeyframeEffect | null)?.getKeyframes?.() ?? [];
-  return frames.some((frame) => Object.keys(frame).some((key) => MOVING.test(key)));
-}
 
 /** Stops counting; later changes belong to nothing that the device did. */
 export function end(): void {
