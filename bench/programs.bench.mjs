@@ -150,7 +150,7 @@ row('one turn: evaluate, emit, sleep 0 (ms)', turns, 1, (cpuMs() - cpu) / turns.
 crowded.push(crowding());
 
 // Sixteen at once.
-const memory = () => (process.memoryUsage.rss() + childrenBytes()) / 1024 / 1024;
+const memory = () => (sharedOut(process.pid) + childrenBytes()) / 1024 / 1024;
 const before = memory();
 const sixteen = await Promise.all(
   Array.from({ length: 16 }, () =>
@@ -225,11 +225,15 @@ function childrenBytes() {
   for (const id of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
     try {
       const status = readFileSync(`/proc/${id}/status`, 'utf8');
-      if (Number(/^PPid:\s+(\d+)/m.exec(status)?.[1]) !== process.pid) continue;
-      bytes += Number(/^VmRSS:\s+(\d+)/m.exec(status)?.[1] ?? 0) * 1024;
+      if (Number(/^PPid:\s+(\d+)/m.exec(status)?.[1]) === process.pid) bytes += sharedOut(id);
     } catch {
       // It ended between the two looks.
     }
   }
   return bytes;
+}
+
+/** Bytes in memory of a process; a page that several share, such as Node's own code, is counted once over all of them. */
+function sharedOut(id) {
+  return Number(/^Pss:\s+(\d+)/m.exec(readFileSync(`/proc/${id}/smaps_rollup`, 'utf8'))[1]) * 1024;
 }

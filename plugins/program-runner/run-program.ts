@@ -14,20 +14,18 @@ import {
   type RunnerInput,
   type RunnerReport,
   sentenceOf,
-  utf8Bytes,
 } from '../../sdk/index.ts';
 import { Budget } from './budget.ts';
-import { checkJevAnswer, MAX_RESULT_CHARS } from './jev-answer.ts';
-import { jevFailure } from './jev-failure.ts';
-import { checkJevRequest } from './jev-request.ts';
+import { HostCalls } from './host-calls.ts';
 import { Journal } from './journal.ts';
 import { CPU_SLICE_MS, type Fault, Machine } from './machine.ts';
 import { Observation } from './observation.ts';
 import { withPosition } from './source-position.ts';
+import { Timers } from './timers.ts';
 
 /** Calls that may be on their way at the same time. */
 export const MAX_PENDING_CALLS = 64;
-export const MAX_PENDING_TIMERS = 128;
+const TOO_MANY_TIMERS = 'Too many pending timers';
 /** After so many refusals for too much at once the program is not going to learn. */
 const MAX_REFUSALS = 3;
 /** How long news may wait, in milliseconds, so that a fast loop does not send one message per event. */
@@ -61,7 +59,8 @@ class ProgramRun {
   readonly #budget: Budget;
   readonly #journal = new Journal();
   readonly #observation: Observation | undefined;
-  readonly #timers = new Map<number, number>();
+  readonly #calls: HostCalls;
+  readonly #timers: Timers;
   readonly #ended: Promise<void>;
   #settle: () => void = () => undefined;
   #end: Omit<RunnerEnd, 'report'> | undefined;
@@ -69,7 +68,6 @@ class ProgramRun {
   #nextMessage = 1;
   #pendingCalls = 0;
   #refusals = 0;
-  #awaitingEvent = false;
   #reportTimer: number | undefined;
   #idleCheck = false;
   /** Of the error that ends the program, as the program gives it. */
@@ -80,6 +78,10 @@ class ProgramRun {
     this.#host = host;
     this.#budget = new Budget(input.limits);
     this.#observation = input.observe && new Observation(input.observe, host);
+    this.#calls = new HostCalls(input, host, this.#budget, this.#observation, (error) =>
+      this.#finish({ state: 'failed', error }),
+    );
+    this.#timers = new Timers(host.engine, (number) => this.#answer(number, true, ''));
     this.#ended = new Promise((resolve) => {
       this.#settle = resolve;
     });
@@ -135,8 +137,7 @@ class ProgramRun {
   #close(): void {
     this.#machine?.close();
     this.#observation?.close();
-    for (const timer of this.#timers.values()) this.#host.engine.cancel(timer);
-    this.#timers.clear();
+    this.#timers.close();
     if (this.#reportTimer !== undefined) this.#host.engine.cancel(this.#reportTimer);
   }
 
@@ -162,7 +163,7 @@ class ProgramRun {
         this.#reportSoon();
         return 0;
       case 'clear':
-        this.#clearTimer(Number(text));
+        if (this.#timers.clear(Number(text))) this.#checkIdleSoon();
         return 0;
       case 'timer':
         return this.#timer(Number(text));
@@ -198,7 +199,7 @@ class ProgramRun {
     this.#pendingCalls++;
     this.#journal.touch();
     this.#reportSoon();
-    this.#dispatch(kind, text).then(
+    this.#calls.make(kind, text).then(
       (answer) => this.#answered(number, true, answer),
       (error) => this.#answered(number, false, sentenceOf(error)),
     );
@@ -208,55 +209,6 @@ class ProgramRun {
   #answered(number: number, ok: boolean, text: string): void {
     this.#pendingCalls--;
     this.#answer(number, ok, text);
-  }
-
-  async #dispatch(kind: string, text: string): Promise<string> {
-    switch (kind) {
-      case 'call': {
-        const { ref, args } = JSON.parse(text) as { ref: string; args: unknown };
-        if (!this.#input.requires.includes(ref)) throw new Error(`Capability not granted to Jev program: ${ref}`);
-        if (ref === 'jev.evaluate') return this.#evaluate(args);
-        return resultText(await this.#host.call(ref, args));
-      }
-      case 'nextEvent': {
-        if (!this.#observation) throw new Error('Capability not granted to Jev program: program.nextEvent');
-        if (this.#awaitingEvent) throw new Error('Only one program.nextEvent() may be pending');
-        this.#awaitingEvent = true;
-        try {
-          return JSON.stringify(await this.#observation.next());
-        } finally {
-          this.#awaitingEvent = false;
-        }
-      }
-      case 'advise':
-        if (!this.#observation) return JSON.stringify({ delivered: false, reason: 'disabled' });
-        return JSON.stringify(await this.#observation.advise(JSON.parse(text)));
-      default:
-        throw new Error('Invalid Jev program tool call');
-    }
-  }
-
-  async #evaluate(args: unknown): Promise<string> {
-    if (this.#budget.evaluating)
-      throw new Error('One Jev evaluation may be in flight per program; batch independent questions in one request');
-    const request = checkJevRequest(args, this.#input.maxRequestBytes);
-    if (!this.#budget.takeEvaluation()) {
-      this.#finish({ state: 'failed', error: 'Jev inference budget exhausted' });
-      throw new Error('Jev inference budget exhausted');
-    }
-    try {
-      const response = await this.#host.evaluate(request).catch((error) => {
-        throw jevFailure(error);
-      });
-      const evaluation = checkJevAnswer(request, response);
-      if (!this.#budget.addTokens(evaluation.usage)) {
-        this.#finish({ state: 'failed', error: 'Jev reported-token budget exhausted' });
-        throw new Error('Jev reported-token budget exhausted');
-      }
-      return resultText(evaluation);
-    } finally {
-      this.#budget.evaluationEnded();
-    }
   }
 
   #emit(number: number, text: string): number {
@@ -272,52 +224,24 @@ class ProgramRun {
   }
 
   #sleep(number: number, ms: number): number {
-    if (!Number.isFinite(ms) || ms < 0 || ms > this.#input.limits.timeoutMs) {
-      this.#answerSoon(number, false, 'Invalid program.sleep duration');
-      return number;
-    }
-    if (this.#timers.size >= MAX_PENDING_TIMERS) {
-      this.#refuseTimer();
-      this.#answerSoon(number, false, 'Too many pending timers');
-      return number;
-    }
-    this.#setTimer(number, ms);
+    const problem =
+      Number.isFinite(ms) && ms >= 0 && ms <= this.#input.limits.timeoutMs
+        ? this.#set(number, ms)
+        : 'Invalid program.sleep duration';
+    if (problem) this.#answerSoon(number, false, problem);
     return number;
   }
 
   #timer(ms: number): number {
-    if (this.#timers.size >= MAX_PENDING_TIMERS) {
-      this.#refuseTimer();
-      return -1;
-    }
     const number = this.#nextMessage++;
-    this.#setTimer(number, Math.min(ms, this.#input.limits.timeoutMs));
-    return number;
+    return this.#set(number, Math.min(ms, this.#input.limits.timeoutMs)) ? -1 : number;
   }
 
-  #refuseTimer(): void {
-    if (++this.#refusals >= MAX_REFUSALS) this.#finish({ state: 'failed', error: 'Too many pending timers' });
-  }
-
-  #setTimer(number: number, ms: number): void {
-    const fire = () => {
-      this.#timers.delete(number);
-      this.#answer(number, true, '');
-    };
-    if (ms < 1) {
-      this.#timers.set(number, -1);
-      this.#host.engine.soon(() => {
-        if (this.#timers.has(number)) fire();
-      });
-    } else this.#timers.set(number, this.#host.engine.after(Math.ceil(ms), fire));
-  }
-
-  #clearTimer(number: number): void {
-    const timer = this.#timers.get(number);
-    if (timer === undefined) return;
-    this.#timers.delete(number);
-    this.#host.engine.cancel(timer);
-    this.#checkIdleSoon();
+  /** @returns why the timer was not set. */
+  #set(number: number, ms: number): string | undefined {
+    if (this.#timers.set(number, ms)) return undefined;
+    if (++this.#refusals >= MAX_REFUSALS) this.#finish({ state: 'failed', error: TOO_MANY_TIMERS });
+    return TOO_MANY_TIMERS;
   }
 
   #answerSoon(number: number, ok: boolean, text: string): void {
@@ -360,12 +284,4 @@ function endOf(fault: Fault, sliceMs: number): Omit<RunnerEnd, 'report'> {
     case 'engine':
       return { state: 'failed', error: 'The program broke its engine and was discarded' };
   }
-}
-
-/** The JSON text of an answer to the program. */
-function resultText(value: unknown): string {
-  const text = JSON.stringify(value ?? null);
-  if (utf8Bytes(text, MAX_RESULT_CHARS) > MAX_RESULT_CHARS)
-    throw new Error(`Tool result exceeds ${MAX_RESULT_CHARS} bytes`);
-  return text;
 }
