@@ -1,23 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import type { Observation } from '../../sdk/devices/remote-browser-contract.ts';
-import { find, seen, startDevice, type TestDevice } from '../fixtures/device.ts';
-import { type Site, startSite } from '../fixtures/site/site.ts';
+import { find, seen } from '../fixtures/device.ts';
+import { deviceOnSite } from '../fixtures/device-site.ts';
 
-let site: Site;
-let device: TestDevice;
-beforeAll(async () => {
-  site = await startSite();
-  device = await startDevice();
-});
-afterAll(async () => {
-  await device?.close();
-  await site?.close();
-});
-
-const open = (name: string) => {
-  site.clear();
-  return device.open(`${site.url}/${name}`);
-};
+const { site, device, open } = await deviceOnSite();
 const labels = (page: Observation) => page.elements.map((element) => element.label);
 
 describe('names', () => {
