@@ -1,11 +1,12 @@
 /** From a ref of an observation to the place to touch, if what the decision rested on is still so and it is on top. */
 import * as changes from './changes.ts';
+import { type Unfit, unfit } from './fit.ts';
 import { Clips, elementAt, outOfFrame } from './geometry.ts';
 import { type Staleness, staleness } from './guard.ts';
 import { coverName, type Point, placeOf, touch } from './hit.ts';
 import { arm } from './press-guard.ts';
 import { elementOf } from './refs.ts';
-import { isDisabled, isReadOnly, roleOf, SET_TYPES, takesText } from './roles.ts';
+import { isDisabled, isFileInput, isReadOnly, roleOf, SET_TYPES, takesText } from './roles.ts';
 import { activeElement, isInside, tagOf } from './tree.ts';
 
 export type Refused = {
@@ -16,8 +17,12 @@ export type Refused = {
     | 'TARGET_OUT_OF_REACH'
     | 'OPTION_GONE'
     | 'NOTHING_TO_SCROLL'
-    | 'FOCUS_CHANGED';
+    | 'FOCUS_CHANGED'
+    | 'FILE_CHOOSER_REFUSED'
+    | 'VALUE_NOT_ACCEPTED';
   by?: string;
+  cause?: Unfit['cause'];
+  accepts?: string;
 };
 
 export interface Aim {
@@ -25,20 +30,29 @@ export interface Aim {
   /** How the text would be entered, for a field. */
   entry?: 'keys' | 'set' | 'edit' | 'slider' | 'none';
   multiline?: boolean;
-  maxLength?: number;
   autocomplete?: boolean;
   /** One of several fields of a form that is sent by a button: typing rarely brings anything. */
   plain?: boolean;
   focused: boolean;
 }
 
-/** Makes ready to touch the target: nothing that the decision rested on has changed, it is in view, and it is on top. */
-export function aim(generation: number, ref: string, forText: boolean): Aim | Refused {
+/**
+ * Makes ready to touch the target: nothing that the decision rested on has changed, it is in view, and it is on top.
+ *
+ * @param text what is to be typed, where it is; a field that does not take it is not touched.
+ */
+export function aim(generation: number, ref: string, text: string | null): Aim | Refused {
   const stale = staleness(generation, ref);
   if (stale) return { refused: stale };
   const target = elementOf(ref);
   if (!target) return { refused: 'TARGET_GONE' };
   if (isDisabled(target)) return { refused: 'TARGET_DISABLED' };
+  if (isFileInput(target)) return { refused: 'FILE_CHOOSER_REFUSED' };
+  const entry: Partial<Aim> = text === null ? {} : { ...entryOf(target), plain: isPlainField(target) };
+  if (text !== null && (entry.entry === 'keys' || entry.entry === 'set')) {
+    const problem = unfit(target, text);
+    if (problem) return { refused: 'VALUE_NOT_ACCEPTED', ...problem };
+  }
   const drawn = drawnOf(target);
   if (!drawn) return { refused: 'TARGET_OUT_OF_REACH' };
   let place = placeOf(drawn, new Clips());
@@ -56,7 +70,7 @@ export function aim(generation: number, ref: string, forText: boolean): Aim | Re
   return {
     point: touched.point,
     focused: isInside(activeElement(document), target),
-    ...(forText ? { ...entryOf(target), plain: isPlainField(target) } : {}),
+    ...entry,
   };
 }
 
@@ -84,7 +98,7 @@ function isPlainField(target: Element): boolean {
   );
 }
 
-function entryOf(target: Element): Pick<Aim, 'entry' | 'multiline' | 'maxLength' | 'autocomplete'> {
+function entryOf(target: Element): Pick<Aim, 'entry' | 'multiline' | 'autocomplete'> {
   const role = roleOf(target);
   const input = target as HTMLInputElement;
   const autocomplete =
@@ -101,7 +115,6 @@ function entryOf(target: Element): Pick<Aim, 'entry' | 'multiline' | 'maxLength'
       entry: 'keys',
       autocomplete,
       multiline: tagOf(target) === 'TEXTAREA',
-      ...(input.maxLength >= 0 ? { maxLength: input.maxLength } : {}),
     };
   }
   if (input.isContentEditable)

@@ -1,4 +1,5 @@
 /** What the device asks of and does to a field: select its text, compare it, set it whole. */
+import { unfit, written } from './fit.ts';
 import { elementOf } from './refs.ts';
 import { isReadOnly } from './roles.ts';
 import { editedText } from './states.ts';
@@ -47,24 +48,22 @@ export function holds(ref: string, text: string): 'same' | 'formatted' | 'other'
     : 'other';
 }
 
-/** Sets a date, time, number range or colour as a whole, as the browser's own pickers do. */
-export function setValue(ref: string, text: string): 'same' | 'adjusted' | 'refused' {
+/**
+ * Sets a date, time, number range or colour as a whole, as the browser's own pickers do.
+ * @returns whether the field then holds it; `refused` when it does not take it, and nothing was changed.
+ */
+export function setValue(ref: string, text: string): 'same' | 'other' | 'refused' {
   const target = elementOf(ref) as HTMLInputElement | undefined;
-  if (!target) return 'refused';
-  const before = target.value;
-  const prototype = Object.getPrototypeOf(target);
-  const wanted = target.type === 'color' ? text.toLowerCase() : text.trim();
-  const setter = Object.getOwnPropertyDescriptor(prototype, 'value')?.set;
+  if (!target || unfit(target, text)) return 'refused';
+  const wanted = written(target, text);
+  const setter = Object.getOwnPropertyDescriptor(Object.getPrototypeOf(target), 'value')?.set;
+  target.focus({ preventScroll: true });
   if (setter) setter.call(target, wanted);
   else target.value = wanted;
-  const now = target.value;
-  if (wanted !== '' && now === '' && target.type !== 'range' && target.type !== 'color') {
-    if (setter) setter.call(target, before);
-    return 'refused';
-  }
   target.dispatchEvent(new InputEvent('input', { bubbles: true, composed: true }));
   target.dispatchEvent(new Event('change', { bubbles: true }));
-  return now === wanted ? 'same' : 'adjusted';
+  // What hears of it may put back what was there.
+  return target.value === wanted ? 'same' : 'other';
 }
 
 export function sliderState(ref: string): { now: number; min: number; max: number } | null {

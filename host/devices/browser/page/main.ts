@@ -36,7 +36,7 @@ const device = {
     if (ready && ready.asked === token + text(options) && ready.state === changes.stateOfPage()) return ready.answer;
     return look(token, options);
   },
-  aim: (generation: number, ref: string, forText: boolean) => text(aim(generation, ref, forText)),
+  aim: (generation: number, ref: string, wanted: string | null) => text(aim(generation, ref, wanted)),
   landed: () => text(landed()),
   selectAll: (ref: string) => text(fields.selectAll(ref)),
   holds: (ref: string, wanted: string) => text(fields.holds(ref, wanted)),
