@@ -253,6 +253,37 @@ describe('jev-host doctor', () => {
     }
   });
 
+  it.each([
+    ['off unless asked for', {}, {}, 'skip: Browser tasks are off.'],
+    [
+      'on without their section',
+      { features: { browserTasks: { enabled: true } } },
+      {},
+      /^warn: .*gateway\.jev\.browser/,
+    ],
+    [
+      'on without a browser',
+      { features: { browserTasks: { enabled: true } }, browser: { bindings: [] } },
+      {},
+      /^warn: .*no browser/,
+    ],
+    [
+      'on without Jev',
+      { enabled: false, features: { browserTasks: { enabled: true } }, browser: { bindings: [] } },
+      { browser: { enabled: true } },
+      /^warn: .*Jev is off/,
+    ],
+    [
+      'on',
+      { features: { browserTasks: { enabled: true } }, browser: { bindings: [] } },
+      { browser: { enabled: true } },
+      'ok: Browser tasks are on.',
+    ],
+  ])('tells whether browser tasks can be had: %s', async (_name, section, devices, says) => {
+    const { of } = await examine({ ...jev({ apiKeyFile: key(), ...section }), devices });
+    expect(of('browser.tasks')).toMatch(says);
+  });
+
   it('prints lines for people and says how many failed', async () => {
     const file = join(place(), 'host.json');
     writeFileSync(file, JSON.stringify({ agents: [{ id: 'a' }], ...jev({}) }));

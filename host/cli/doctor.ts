@@ -7,7 +7,14 @@ import { dataDirectory } from '../data-directory.ts';
 import { type Command, print, say, UsageError } from './command.ts';
 import { type Check, type Finding, fail, ok } from './doctor/check.ts';
 import { connectors } from './doctor/connector-checks.ts';
-import { jevAgents, jevCredential, jevEnabled, jevEndpoint, privateVariables } from './doctor/jev-checks.ts';
+import {
+  browserTasks,
+  jevAgents,
+  jevCredential,
+  jevEnabled,
+  jevEndpoint,
+  privateVariables,
+} from './doctor/jev-checks.ts';
 import { machineChecks } from './doctor/machine-checks.ts';
 import { plugins } from './doctor/plugin-checks.ts';
 import { needed, parseOptions } from './options.ts';
@@ -17,6 +24,7 @@ const CHECKS: readonly Check[] = [
   jevCredential,
   jevEndpoint,
   jevAgents,
+  browserTasks,
   privateVariables,
   ...machineChecks,
   plugins,

@@ -2,7 +2,7 @@
  * The package as a third party meets it: packed, unpacked into an empty project, and used by plugins that know nothing of
  * this repository.
  */
-import { spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import {
   cpSync,
@@ -15,6 +15,8 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -137,8 +139,19 @@ describe('a newcomer, who follows docs/plugins.md to the letter', () => {
   const shown = page.slice(page.indexOf('## Run one'));
   const [, configText = ''] = /```json\n([\s\S]*?)```/.exec(shown) ?? [];
 
-  it('comes from `plugin new` to an approved plugin that serves', async () => {
+  it('comes from `plugin new` to an approved plugin that carries out a task', async () => {
     const home = mkdtempSync(join(tmpdir(), 'newcomer-'));
+    const shop = await oneButtonShop();
+    const started: ChildProcess[] = [];
+    const start = async (...args: string[]) => {
+      const child = spawn(process.execPath, [installed('dist/host/main.js'), ...args], {
+        stdio: ['ignore', 'pipe', 'ignore'],
+        env: { PATH: process.env.PATH, HOME: home },
+      });
+      started.push(child);
+      const [line] = (await once(createInterface(child.stdout), 'line')) as [string];
+      return line;
+    };
     const folder = join(project, 'form-filler-new');
     jevHost('plugin', 'new', 'form-filler', '--out', folder);
     jevHost('plugin', 'test', folder);
@@ -148,19 +161,25 @@ describe('a newcomer, who follows docs/plugins.md to the letter', () => {
     const config = JSON.parse(configText);
     config.plugins['form-filler'].path = join(home, 'form-filler');
     config.gateway.api.port = 0;
+    // The rest of the configuration is the quick start's: a stand-in that judges, and a browser.
+    const judge = /http:\S+/.exec(await start('evaluator', '--engine', 'lexical'))?.[0];
+    writeFileSync(join(home, 'jev.key'), 'stand-in', { mode: 0o600 });
+    config.gateway.jev = {
+      enabled: true,
+      baseUrl: judge,
+      model: 'jev-1.13.0',
+      apiKeyFile: join(home, 'jev.key'),
+      features: { browserTasks: { enabled: true } },
+      browser: { bindings: [] },
+    };
+    config.devices = { browser: { enabled: true, approve: 'always', navigation: { allow: [shop.url] } } };
     const configFile = join(home, 'host.json');
     writeFileSync(configFile, JSON.stringify(config));
     const which = ['--config', configFile];
     jevHost('config', 'check', ...which);
     jevHost('doctor', ...which, '--data-dir', join(home, 'data'));
-    const serving = spawn(
-      process.execPath,
-      [installed('dist/host/main.js'), 'serve', ...which, '--data-dir', join(home, 'data')],
-      { stdio: ['ignore', 'pipe', 'ignore'], env: { PATH: process.env.PATH, HOME: home } },
-    );
     try {
-      const [line] = (await once(createInterface(serving.stdout), 'line')) as [string];
-      expect(line).toMatch(/^jev-host ready http:/);
+      expect(await start('serve', ...which, '--data-dir', join(home, 'data'))).toMatch(/^jev-host ready http:/);
       const here = ['--data-dir', join(home, 'data'), ...which];
       const states = () => JSON.parse(jevHost('plugin', 'list', ...here, '--json')).plugins;
       const mine = () => states().find(({ id }: { id: string }) => id === 'form-filler');
@@ -173,10 +192,39 @@ describe('a newcomer, who follows docs/plugins.md to the letter', () => {
       expect(mine().grants.sort()).toEqual(
         Object.keys(JSON.parse(readFileSync(join(folder, 'plugin.json'), 'utf8')).capabilities).sort(),
       );
+      const { targets } = JSON.parse(jevHost('task', 'targets', ...here, '--json'));
+      const target = ['--target', targets[0].session_id, '--start-url', shop.url];
+      const [, task = ''] = /^task +(\S+)/m.exec(jevHost('task', 'spawn', 'Buy the jacket', ...target, ...here)) ?? [];
+      const receipts = () => jevHost('receipts', 'show', task, ...here);
+      await expect.poll(receipts, { timeout: 60_000, interval: 500 }).toMatch(/, ended, /);
+      expect(receipts()).toMatch(/tab_navigate +\S+ +confirmed[\s\S]*page_click +\S+ +confirmed/);
+      expect(shop.orders()).toBe(1);
     } finally {
-      serving.kill('SIGTERM');
-      await once(serving, 'exit');
+      for (const child of started) {
+        child.kill('SIGTERM');
+        await once(child, 'exit');
+      }
+      shop.close();
       rmSync(home, { recursive: true, force: true });
     }
   }, 120_000);
 });
+
+async function oneButtonShop(): Promise<{ url: string; orders(): number; close(): void }> {
+  let orders = 0;
+  const server = createServer(({ method }, response) => {
+    if (method === 'POST') orders += 1;
+    response.setHeader('content-type', 'text/html; charset=utf-8');
+    response.end(
+      method === 'POST'
+        ? '<title>Shop</title><h1>Thank you</h1>'
+        : '<title>Shop</title><a href="/help">Help</a><form method="post"><button>Buy the jacket</button></form>',
+    );
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    orders: () => orders,
+    close: () => void server.close(),
+  };
+}

@@ -58,6 +58,23 @@ for (const tier of ['inline', 'worker'] as const) {
   });
 }
 
+test('opens the address that the task begins at, and does nothing where it may not', async () => {
+  const start = { blank: { url: 'http://start.example/' }, ...pages };
+  const run = async (startUrl: string) => {
+    const browser = scriptedBrowser({ pages: start });
+    const input = { contractVersion: 1, goal: 'Fill the form', scope: browser.scope, fields, startUrl };
+    const ports = { evaluate: stubEvaluator(answers), callTool: browser.callTool, ask: async () => 'Chiang Mai' };
+    const result = (await runPlugin({ plugin, input, ports })) as { status: string; reason: string };
+    return { done: browser.done, result };
+  };
+  const opened = await run('http://shop.example/delivery');
+  assert.equal(opened.done.length, 4);
+  assert.match(opened.done[0] ?? '', /^tab_navigate/);
+  const refused = await run('http://elsewhere.example/');
+  assert.deepEqual(refused.done, []);
+  assert.equal(refused.result.reason, 'URL_NOT_ALLOWED');
+});
+
 test('asks nobody when the operator switched that off', async () => {
   const browser = scriptedBrowser({ pages });
   await runPlugin({

@@ -46,6 +46,13 @@ export default defineController(manifest, {
     const lease = await browser.acquire();
     if (!lease.ok) return report('blocked', lease.code);
     try {
+      if (input.startUrl !== undefined) {
+        const operationId = ctx.random.uuid();
+        const opened = await browser.navigate(operationId, { url: input.startUrl });
+        lastAction = { operationId, operation: 'NAVIGATE', outcome: opened.outcome };
+        if (opened.outcome === 'unknown') return report('needs_verification', 'OUTCOME_UNKNOWN');
+        if (opened.outcome === 'not_executed') return report('blocked', opened.code);
+      }
       const page = await browser.observe();
       if (!page.ok) return report('blocked', page.code);
       const empty = page.value.elements.filter(isEmptyField).slice(0, MAX_FIELDS);

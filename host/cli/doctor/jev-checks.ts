@@ -135,6 +135,30 @@ export const jevAgents: Check = ({ config }) => {
   return findings;
 };
 
+/** Browser tasks have two switches and need a browser; with one of them missing every task is refused without a word here. */
+export const browserTasks: Check = ({ config }) => {
+  const id = 'browser.tasks';
+  const { jev, connectors } = config.gateway;
+  if (jev?.features.browserTasks?.enabled !== true) return [skip(id, 'Browser tasks are off.')];
+  if (!jev.enabled) return [warn(id, 'Browser tasks are on, but Jev is off.', 'Set gateway.jev.enabled to true.')];
+  if (jev.browser === undefined) {
+    return [
+      warn(
+        id,
+        'gateway.jev.features.browserTasks is on, but gateway.jev.browser is missing: every browser task is refused.',
+        'Add "browser": { "bindings": [] } to gateway.jev; with no bindings, tabs are found by themselves.',
+      ),
+    ];
+  }
+  const { browser } = config.devices as { browser?: { enabled?: boolean } };
+  if (browser?.enabled !== true && connectors.length === 0 && jev.browser.bindings.length === 0) {
+    return [
+      warn(id, 'Browser tasks are on, but there is no browser.', 'Enable devices.browser, or add a connector to one.'),
+    ];
+  }
+  return [ok(id, 'Browser tasks are on.')];
+};
+
 /** Credentials in the environment are inherited by everything that somebody starts by hand beside the host. */
 export const privateVariables: Check = ({ config, env }) => {
   const names = new Set([...privateNamesIn(config), ...jevPrivateNames(config.gateway.jev), TYPESAFE_KEY_NAME]);

@@ -37,21 +37,27 @@ const manifest = (id: string): string =>
     limits: { memoryMb: 64, concurrentRuns: 4, runDeadlineMs: 60_000 },
   });
 
-const entry = `import { BrowserRunInput, defineController, remoteBrowser } from 'jev-host/sdk';
+const entry = `import { BrowserRunInput, type Dispatched, defineController, remoteBrowser } from 'jev-host/sdk';
 import * as v from 'valibot';
 import manifest from './plugin.json' with { type: 'json' };
 
-/** Clicks the one control that serves the goal, and says what came of it. */
+/** Goes to the task's first page, clicks the one control there that serves the goal, and says what came of it. */
 export default defineController(manifest, {
   async run(raw, ctx) {
-    const { goal, scope } = v.parse(BrowserRunInput, raw);
+    const { goal, scope, startUrl } = v.parse(BrowserRunInput, raw);
     const uuid = () => ctx.random.uuid();
     const browser = remoteBrowser(ctx.tools, scope, { uuid });
+    let evaluations = 0;
     const lease = await browser.acquire();
-    if (!lease.ok) return report('blocked', lease.code, 0);
+    if (!lease.ok) return report('blocked', lease.code);
     try {
+      if (startUrl !== undefined) {
+        const operationId = uuid();
+        const opened = await browser.navigate(operationId, { url: startUrl });
+        if (opened.outcome !== 'confirmed') return after('NAVIGATE', operationId, opened);
+      }
       const page = await browser.observe();
-      if (!page.ok) return report('blocked', page.code, 0);
+      if (!page.ok) return report('blocked', page.code);
       const controls = page.value.elements.filter(({ operations }) => operations.includes('CLICK'));
       const decision = await ctx.jev.evaluate({
         state: { goal, page: page.value.text },
@@ -64,25 +70,31 @@ export default defineController(manifest, {
         },
       });
       const ref = decision.answers.target.choice;
-      if (ref === 'NONE') return report('blocked', 'LOW_TARGET_CONFIDENCE', 0);
-      // Three things can come of an action. What is unknown is never tried again.
+      evaluations = 1;
+      if (ref === 'NONE') return report('blocked', 'LOW_TARGET_CONFIDENCE');
       const operationId = uuid();
       const done = await browser.click(operationId, { ref, generation: page.value.generation });
       ctx.log.info(\`\${done.outcome}: \${ref}\`);
-      const lastAction = { operationId, operation: 'CLICK', outcome: done.outcome };
-      if (done.outcome === 'confirmed') return report('needs_verification', 'COMPLETION_CANDIDATE', 1, lastAction);
-      const status = done.outcome === 'unknown' ? 'needs_verification' : 'blocked';
-      return report(status, done.outcome === 'unknown' ? 'OUTCOME_UNKNOWN' : done.code, 0, lastAction);
+      return after('CLICK', operationId, done);
     } finally {
       await browser.release();
     }
+
+    // Three things can come of an action. What is unknown is never tried again.
+    function after(operation: string, operationId: string, done: Dispatched) {
+      const lastAction = { operationId, operation, outcome: done.outcome };
+      if (done.outcome === 'confirmed') return report('needs_verification', 'COMPLETION_CANDIDATE', lastAction);
+      if (done.outcome === 'unknown') return report('needs_verification', 'OUTCOME_UNKNOWN', lastAction);
+      return report('blocked', done.code, lastAction);
+    }
+
+    function report(status: 'blocked' | 'needs_verification', reason: string, lastAction?: { outcome: string }) {
+      const steps = lastAction?.outcome === 'confirmed' ? 1 : 0;
+      const counts = { steps, evaluations, staleRetries: 0, textCalls: 0 };
+      return { contractVersion: 1, status, reason, ...counts, ...(lastAction ? { lastAction } : {}) };
+    }
   },
 });
-
-function report(status: 'blocked' | 'needs_verification', reason: string, steps: number, lastAction?: object) {
-  const counts = { steps, evaluations: 1, staleRetries: 0, textCalls: 0 };
-  return { contractVersion: 1, status, reason, ...counts, ...(lastAction ? { lastAction } : {}) };
-}
 `;
 
 const test = `import assert from 'node:assert/strict';
@@ -90,9 +102,10 @@ import { test } from 'node:test';
 import { runPlugin, scriptedBrowser, stubEvaluator } from 'jev-host/sdk/testing';
 
 for (const tier of ['inline', 'worker'] as const) {
-  test(\`clicks the control that was chosen (\${tier})\`, async () => {
+  test(\`goes to the page and clicks the control that was chosen (\${tier})\`, async () => {
     const browser = scriptedBrowser({
       pages: {
+        start: { url: 'http://start.example/' },
         shop: { url: 'http://shop.example/', elements: [{ ref: 'buy', label: 'Buy', goto: 'thanks' }] },
         thanks: { url: 'http://shop.example/thanks', text: 'Thank you' },
       },
@@ -100,11 +113,11 @@ for (const tier of ['inline', 'worker'] as const) {
     const result = await runPlugin({
       plugin: import.meta.dirname,
       tier,
-      input: { contractVersion: 1, goal: 'Buy it', scope: browser.scope },
+      input: { contractVersion: 1, goal: 'Buy it', scope: browser.scope, startUrl: 'http://shop.example/' },
       ports: { evaluate: stubEvaluator({ target: 'buy' }), callTool: browser.callTool },
     });
     assert.equal((result as { reason: string }).reason, 'COMPLETION_CANDIDATE');
-    assert.deepEqual(browser.done, ['page_click buy']);
+    assert.deepEqual(browser.done, ['tab_navigate http://shop.example/', 'page_click buy']);
     assert.equal(browser.leaseHeld(), false);
   });
 }

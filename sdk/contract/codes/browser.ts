@@ -5,7 +5,7 @@ const readFirst = 'Read fresh evidence of the page before anything is done again
 export const browserCodes = {
   BROWSER_NOT_ALLOWED: {
     says: 'Browser tasks are switched off for this agent.',
-    next: 'Ask the operator to enable gateway.jev.features.browserTasks and Jev for the agent.',
+    next: 'Ask the operator to enable gateway.jev.features.browserTasks and Jev for the agent, and to add gateway.jev.browser; "jev-host doctor" says which is missing.',
     retry: 'useless',
   },
   BROWSER_TARGET_NOT_AVAILABLE: {
