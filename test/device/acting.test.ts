@@ -1,28 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { Protocol } from '../../host/devices/browser/chromium/protocol.ts';
 import type { Observation } from '../../sdk/devices/remote-browser-contract.ts';
-import { find, OWNER_KEY, seen, startDevice, type TestDevice } from '../fixtures/device.ts';
-import { type Site, startSite } from '../fixtures/site/site.ts';
+import { find, OWNER_KEY, seen } from '../fixtures/device.ts';
+import { deviceOnSite } from '../fixtures/device-site.ts';
 
-let site: Site;
-let device: TestDevice;
-beforeAll(async () => {
-  site = await startSite();
-  device = await startDevice();
-});
-afterAll(async () => {
-  await device?.close();
-  await site?.close();
-});
-
-const open = (name: string) => {
-  site.clear();
-  return device.open(`${site.url}/${name}`);
-};
+const { site, device, open, effectsOf } = await deviceOnSite();
 const press = (page: Observation, key: 'Enter' | 'ArrowDown' | 'Escape' | 'Tab' | 'Backspace', repeat = 1) =>
   device.browser.press(randomUUID(), { key, generation: page.generation, repeat });
-const effectsOf = (name: string) => site.effects.map((effect) => effect.replace(`${name}: `, ''));
 
 describe('a click', () => {
   it('reaches a target that moved, where it is now', async () => {

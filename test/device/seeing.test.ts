@@ -1,23 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import type { Observation } from '../../sdk/devices/remote-browser-contract.ts';
-import { find, seen, startDevice, type TestDevice } from '../fixtures/device.ts';
-import { type Site, startSite } from '../fixtures/site/site.ts';
+import { find, seen } from '../fixtures/device.ts';
+import { deviceOnSite } from '../fixtures/device-site.ts';
 
-let site: Site;
-let device: TestDevice;
-beforeAll(async () => {
-  site = await startSite();
-  device = await startDevice();
-});
-afterAll(async () => {
-  await device?.close();
-  await site?.close();
-});
-
-const open = (name: string) => {
-  site.clear();
-  return device.open(`${site.url}/${name}`);
-};
+const { site, device, open } = await deviceOnSite();
 const labels = (page: Observation) => page.elements.map((element) => element.label);
 
 describe('names', () => {
@@ -329,36 +315,16 @@ describe('an observation', () => {
 
   it('can be fetched as what changed since another', async () => {
     const page = await open('many?n=100');
-    const same = await device.call('page_observe', {
-      ...device.scope,
-      lease_token: await lease(),
+    const same = await device.callLeased('page_observe', {
       detail: 'changes',
       since: page.generation,
     });
     expect(same).toMatchObject({ unchanged: true, since: page.generation });
     expect(JSON.stringify(same).length).toBeLessThan(200);
-    const delta = await device.call('page_observe', {
-      ...device.scope,
-      lease_token: await lease(),
+    const delta = await device.callLeased('page_observe', {
       detail: 'changes',
       since: 'never-given',
     });
     expect(delta.elements).toHaveLength(100);
   });
 });
-
-/** A fresh lease for raw calls: the client keeps its own to itself. */
-async function lease(): Promise<string> {
-  await device.browser.release();
-  const reply = await device.call('browser_task_acquire', { ...device.scope, operation_id: crypto.randomUUID() });
-  const token = (reply.result as { lease_token: string }).lease_token;
-  setImmediate(
-    () =>
-      void device.call('browser_task_release', {
-        ...device.scope,
-        lease_token: token,
-        operation_id: crypto.randomUUID(),
-      }),
-  );
-  return token;
-}

@@ -1,18 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { find, seen, startDevice, type TestDevice } from '../fixtures/device.ts';
-import { type Site, startSite } from '../fixtures/site/site.ts';
+import { describe, expect, it } from 'vitest';
+import { find, seen } from '../fixtures/device.ts';
+import { deviceOnSite } from '../fixtures/device-site.ts';
 
-let site: Site;
-let device: TestDevice;
-beforeAll(async () => {
-  site = await startSite();
-  device = await startDevice();
-});
-afterAll(async () => {
-  await device?.close();
-  await site?.close();
-});
-
+const { site, device } = await deviceOnSite();
 describe('the browser device', () => {
   it('fills and sends a form, and the server receives exactly what was meant', async () => {
     let page = await device.open(`${site.url}/form-plain`);

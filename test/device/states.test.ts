@@ -1,20 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import type { Observation } from '../../sdk/devices/remote-browser-contract.ts';
-import { find, seen, startDevice, type TestDevice } from '../fixtures/device.ts';
+import { find, seen } from '../fixtures/device.ts';
+import { deviceOnSite } from '../fixtures/device-site.ts';
 import { eventually } from '../fixtures/processes.ts';
-import { type Site, startSite } from '../fixtures/site/site.ts';
 
-let site: Site;
-let device: TestDevice;
-beforeAll(async () => {
-  site = await startSite();
-  device = await startDevice();
-});
-afterAll(async () => {
-  await device?.close();
-  await site?.close();
-});
+const { site, device } = await deviceOnSite();
 beforeEach(() => site.clear());
 
 const open = (name: string) => device.open(`${site.url}/${name}`);

@@ -2,22 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { Client as NewClient, StreamableHTTPClientTransport as NewTransport } from '@modelcontextprotocol/client';
 import { Client as OldClient } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport as OldTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { toolArguments } from '../../host/devices/browser/tools.ts';
-import { CONNECTOR_KEY, find, OWNER_KEY, seen, startDevice, type TestDevice } from '../fixtures/device.ts';
-import { type Site, startSite } from '../fixtures/site/site.ts';
+import { CONNECTOR_KEY, find, OWNER_KEY, seen } from '../fixtures/device.ts';
+import { deviceOnSite } from '../fixtures/device-site.ts';
 
-let site: Site;
-let device: TestDevice;
-beforeAll(async () => {
-  site = await startSite();
-  device = await startDevice();
-});
-afterAll(async () => {
-  await device?.close();
-  await site?.close();
-});
-
+const { site, device } = await deviceOnSite();
 const headers = { authorization: `Bearer ${CONNECTOR_KEY}` };
 
 describe('both kinds of MCP client', () => {

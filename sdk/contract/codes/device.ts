@@ -60,7 +60,12 @@ export const deviceCodes = {
   },
   VALUE_NOT_ACCEPTED: {
     says: 'The field does not take this value; it keeps what it had.',
-    next: 'Send a value in the field’s own form, such as 2026-12-24 for a date.',
+    next: 'Send what the field takes: `cause` says what is wrong (VALUE_MALFORMED, VALUE_OUT_OF_RANGE, VALUE_OFF_STEP, VALUE_TOO_LONG), `accepts` what it takes. Nothing was sent.',
+    retry: 'useless',
+  },
+  FILE_CHOOSER_REFUSED: {
+    says: 'The control asks for files of the owner’s machine; the device gives none.',
+    next: 'Ask the owner to choose the files in the browser’s window, then look at the page again. Nothing was sent.',
     retry: 'useless',
   },
   NOTHING_TO_SCROLL: {

@@ -15,7 +15,7 @@ export async function click(
   const dialog = dialogOf(tab, generation);
   if (dialog) return answerDialog(context, dialog, ref);
   const { frame, generation: seen } = locate(tab, generation, ref);
-  const aim: Aim | Refused = await tab.look(frame, `__device.aim(${seen},${quoted(ref)},false)`);
+  const aim: Aim | Refused = await tab.look(frame, `__device.aim(${seen},${quoted(ref)},null)`);
   assertTaken(aim);
   const point = await throughFrames(tab, frame, aim.point);
   await context.dispatching();

@@ -8,6 +8,9 @@ import type { Point } from './pointer.ts';
 export interface Refused {
   refused: string;
   by?: string;
+  /** Why a field does not take the value, and what it takes. */
+  cause?: string;
+  accepts?: string;
 }
 
 export interface Aim {
@@ -54,9 +57,18 @@ export function dialogOf(tab: Tab, generation: string): Dialog | undefined {
 
 export function assertTaken<T extends object>(answer: T | Refused): asserts answer is T {
   if (!('refused' in answer)) return;
-  if (answer.refused === 'NOTHING_TO_SCROLL') throw new Refusal('NOTHING_TO_SCROLL');
-  throw stale(answer.refused, answer.by === undefined ? {} : { obscured_by: answer.by });
+  const { refused, cause, accepts } = answer;
+  if (refused === 'NOTHING_TO_SCROLL' || refused === 'FILE_CHOOSER_REFUSED') throw new Refusal(refused);
+  if (refused === 'VALUE_NOT_ACCEPTED') throw notAccepted(cause, accepts);
+  throw stale(refused, answer.by === undefined ? {} : { obscured_by: answer.by });
 }
+
+/** The field does not take the value; it keeps what it had. */
+export const notAccepted = (cause?: string, accepts?: string): Refusal =>
+  new Refusal('VALUE_NOT_ACCEPTED', {
+    ...(cause === undefined ? {} : { cause }),
+    facts: accepts === undefined ? {} : { accepts },
+  });
 
 /** Points inside a frame of another origin are carried out through every document around it. */
 export async function throughFrames(tab: Tab, frame: Frame, point: Point): Promise<Point> {

@@ -11,7 +11,7 @@ import { type Acted, type ActionContext, assertHandled, framesOf } from './actio
 import { pressOn } from './click.ts';
 import { fillDialog } from './dialog.ts';
 import { pressKey, typeText } from './keyboard.ts';
-import { type Aim, assertTaken, dialogOf, locate, quoted, type Refused, throughFrames } from './target.ts';
+import { type Aim, assertTaken, dialogOf, locate, notAccepted, quoted, type Refused, throughFrames } from './target.ts';
 
 export interface TypeArguments {
   ref: string;
@@ -28,7 +28,7 @@ export async function type(context: ActionContext, args: TypeArguments): Promise
   const dialog = dialogOf(tab, args.generation);
   if (dialog) return fillDialog(context, dialog, args.ref, args.text);
   const { frame, generation: seen } = locate(tab, args.generation, args.ref);
-  const aim: Aim | Refused = await tab.look(frame, `__device.aim(${seen},${quoted(args.ref)},true)`);
+  const aim: Aim | Refused = await tab.look(frame, `__device.aim(${seen},${quoted(args.ref)},${quoted(args.text)})`);
   assertTaken(aim);
   const point = await throughFrames(tab, frame, aim.point);
   await context.dispatching();
@@ -37,17 +37,23 @@ export async function type(context: ActionContext, args: TypeArguments): Promise
   const acted = { frames: framesOf(tab, frame.id), ...(expects ? { expects } : {}) };
 
   if (aim.entry === 'set') {
-    const set = await after<'same' | 'adjusted' | 'refused'>(
+    const set = await after<'same' | 'other' | 'refused'>(
       tab,
       frame,
       `__device.setValue(${quoted(args.ref)},${quoted(args.text)})`,
     );
     // The page has not heard of a value that the field does not take.
-    if (set === 'refused') throw new Refusal('VALUE_NOT_ACCEPTED', { executed: false });
+    if (set === 'refused') throw notAccepted();
     if (args.submit) await enter(tab);
     return {
       ...acted,
-      result: { completed_action: 'TYPE_TEXT', text_inserted: true, exact: set === 'same', input_route: 'set' },
+      result: {
+        completed_action: 'TYPE_TEXT',
+        text_inserted: true,
+        exact: set === 'same',
+        ...(set === 'other' ? { value_differs: true } : {}),
+        input_route: 'set',
+      },
     };
   }
 

@@ -4,12 +4,18 @@
  *
  * Every answer leaves as one JSON text, which is several times cheaper than an object graph.
  */
-import * as actions from './actions.ts';
+import { aim, throughFrame } from './aim.ts';
 import * as changes from './changes.ts';
+import { choose, mayChoose } from './choosing.ts';
+import * as fields from './fields.ts';
+import { focusName, keyPlace } from './focus.ts';
 import { addressChanged } from './guard.ts';
 import { maskSensitive, unmask } from './masks.ts';
 import { type ObserveOptions, observe } from './observe.ts';
+import { landed, listenOn } from './press-guard.ts';
 import { elementOf, refOf, useDocument } from './refs.ts';
+import { scrollDirectly, scrolledTo, scrollPlace } from './scrolling.ts';
+import { type SettleOptions, settle } from './settle.ts';
 import { addClosedRoot, markListener, tagOf } from './tree.ts';
 
 const text = JSON.stringify;
@@ -30,25 +36,25 @@ const device = {
     if (ready && ready.asked === token + text(options) && ready.state === changes.stateOfPage()) return ready.answer;
     return look(token, options);
   },
-  aim: (generation: number, ref: string, forText: boolean) => text(actions.aim(generation, ref, forText)),
-  landed: () => text(actions.landed()),
-  selectAll: (ref: string) => text(actions.selectAll(ref)),
-  holds: (ref: string, wanted: string) => text(actions.holds(ref, wanted)),
-  setValue: (ref: string, wanted: string) => text(actions.setValue(ref, wanted)),
-  slider: (ref: string) => text(actions.sliderState(ref)),
-  mayChoose: (generation: number, ref: string, option: string) => text(actions.mayChoose(generation, ref, option)),
-  choose: (generation: number, ref: string, option: string) => text(actions.choose(generation, ref, option)),
-  scrollPlace: (generation: number, down: boolean) => text(actions.scrollPlace(generation, down)),
-  scrolledTo: (before: number) => actions.scrolledTo(before),
-  scrollDirectly: (pixels: number) => text(actions.scrollDirectly(pixels) ?? null),
-  keyPlace: (generation: number) => text(actions.keyPlace(generation)),
-  throughFrame: (ref: string, x: number, y: number) => text(actions.throughFrame(ref, x, y)),
-  focusName: () => text(actions.focusName()),
+  aim: (generation: number, ref: string, wanted: string | null) => text(aim(generation, ref, wanted)),
+  landed: () => text(landed()),
+  selectAll: (ref: string) => text(fields.selectAll(ref)),
+  holds: (ref: string, wanted: string) => text(fields.holds(ref, wanted)),
+  setValue: (ref: string, wanted: string) => text(fields.setValue(ref, wanted)),
+  slider: (ref: string) => text(fields.sliderState(ref)),
+  mayChoose: (generation: number, ref: string, option: string) => text(mayChoose(generation, ref, option)),
+  choose: (generation: number, ref: string, option: string) => text(choose(generation, ref, option)),
+  scrollPlace: (generation: number, down: boolean) => text(scrollPlace(generation, down)),
+  scrolledTo: (before: number) => scrolledTo(before),
+  scrollDirectly: (pixels: number) => text(scrollDirectly(pixels) ?? null),
+  keyPlace: (generation: number) => text(keyPlace(generation)),
+  throughFrame: (ref: string, x: number, y: number) => text(throughFrame(ref, x, y)),
+  focusName: () => text(focusName()),
   begin: () => text(changes.begin(null) ?? null),
   /** @param token and `looked`: what the look after it will ask for. */
-  async settle(options: changes.SettleOptions, token?: string, looked?: ObserveOptions): Promise<string> {
+  async settle(options: SettleOptions, token?: string, looked?: ObserveOptions): Promise<string> {
     prepared = undefined;
-    const settled = await changes.settle(options, () => {
+    const settled = await settle(options, () => {
       if (token === undefined || looked === undefined) return;
       const answer = look(token, looked);
       prepared = { asked: token + text(looked), state: changes.stateOfPage(), answer };
@@ -83,5 +89,5 @@ declare global {
 }
 
 globalThis.__device ??= device;
-actions.listenOn(window);
+listenOn(window);
 changes.watch([document]);

@@ -163,6 +163,10 @@ export function isDisabled(element: Element): boolean {
   return false;
 }
 
+/** A press on it asks for files of the owner's machine, which the device never gives. */
+export const isFileInput = (element: Element): boolean =>
+  tagOf(element) === 'INPUT' && (element as HTMLInputElement).type === 'file';
+
 export function isReadOnly(element: Element): boolean {
   return (element as HTMLInputElement).readOnly === true || element.getAttribute('aria-readonly') === 'true';
 }

@@ -5,6 +5,7 @@
  * out later, for the few controls that are reported.
  */
 import { type Box, type Clips, carried, isEmpty, meet, viewport } from './geometry.ts';
+import { Lines } from './lines.ts';
 import { isSemanticControl, roleOf } from './roles.ts';
 import { cut, drawnChildren, frameDocument, isElement, isListener, isText, shadowOf, tagOf } from './tree.ts';
 
@@ -279,39 +280,3 @@ const isReadable = (element: Element) => element.checkVisibility({ opacityProper
 /** A custom element, or one of the few plain ones that may have a shadow root, drawn with nothing inside. */
 const mayHideRoot = (tag: string) =>
   tag.includes('-') || tag === 'DIV' || tag === 'SPAN' || tag === 'SECTION' || tag === 'ARTICLE';
-
-/** Text as lines: white space folded, one break between blocks. */
-class Lines {
-  #parts: string[] = [];
-  #pending: '' | ' ' | '\n' = '';
-  length = 0;
-
-  break(kind: 'space' | 'line'): void {
-    if (kind === 'line') this.#pending = '\n';
-    else this.space();
-  }
-
-  space(): void {
-    if (this.#pending === '') this.#pending = ' ';
-  }
-
-  add(data: string, keepsLines: boolean): void {
-    const text = keepsLines ? data : data.replace(/\s+/g, ' ');
-    const starts = text.startsWith(' ');
-    const ends = text.endsWith(' ');
-    const body = keepsLines ? text : text.slice(starts ? 1 : 0, ends && text.length > 1 ? -1 : undefined);
-    if (starts && !keepsLines) this.space();
-    if (this.length > 0 && this.#pending) this.#push(this.#pending);
-    this.#pending = ends && !keepsLines ? ' ' : '';
-    this.#push(body);
-  }
-
-  #push(text: string): void {
-    this.#parts.push(text);
-    this.length += text.length;
-  }
-
-  take(): string {
-    return this.#parts.join('');
-  }
-}

@@ -101,18 +101,11 @@ export class Tab {
     this.#followEnds();
     await this.#prepare(session);
     await Promise.all([
-      this.send('Page.setInterceptFileChooserDialog', { enabled: true }),
       this.send('Emulation.setFocusEmulationEnabled', { enabled: true }),
       this.send('Page.startScreencast', KEEP_DRAWING),
     ]);
     await this.frames.follow(session);
     this.url = this.frames.main.url;
-    this.on('Page.fileChooserOpened', ({ mode }) =>
-      this.notices.add(
-        'FILE_CHOOSER',
-        mode === 'selectMultiple' ? 'The page asks for files.' : 'The page asks for a file.',
-      ),
-    );
     this.on('Page.windowOpen', ({ url }) =>
       this.notices.add('NEW_WINDOW', `The page opened another window: ${String(url).slice(0, 300)}`),
     );
@@ -123,8 +116,11 @@ export class Tab {
     const send = (method: string, params: Record<string, unknown> = {}) => this.protocol.send(method, params, session);
     this.activity.follow(this.protocol, session, () => this.frames.mainId);
     this.protocol.on('Target.attachedToTarget', (params) => void this.#frameAttached(params), session);
+    this.protocol.on('Page.fileChooserOpened', ({ mode }) => this.#filesAsked(mode), session);
     await Promise.all([
       send('Page.enable'),
+      // The page hears that its chooser was left without a choice, as from a user who cancels it.
+      send('Page.setInterceptFileChooserDialog', { enabled: true, cancel: true }),
       this.#navigation.guard(this, session),
       send('Network.enable', { maxTotalBufferSize: 0, maxResourceBufferSize: 0, maxPostDataSize: 0 }),
       send('Page.addScriptToEvaluateOnNewDocument', { source: this.#script, worldName: SCRIPT_WORLD }),
@@ -135,6 +131,11 @@ export class Tab {
         filter: [{ type: 'iframe', exclude: false }],
       }),
     ]);
+  }
+
+  #filesAsked(mode: string): void {
+    const what = mode === 'selectMultiple' ? 'files' : 'a file';
+    this.notices.add('FILE_CHOOSER', `The page asks for ${what}. The device gives none; the owner can.`);
   }
 
   async #frameAttached({ sessionId, targetInfo, waitingForDebugger }: Attached): Promise<void> {
