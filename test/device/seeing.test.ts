@@ -163,6 +163,24 @@ describe('controls', () => {
     expect(site.effects).toEqual(['svg: red', 'svg: blue']);
   });
 
+  it('that are drawn on a canvas are one control each, pressed in the middle; what stands in for a canvas is none', async () => {
+    const page = await open('canvas');
+    expect(page.elements.map(({ label, tag }) => [tag, label])).toEqual([
+      ['canvas', 'Drawn button'],
+      ['canvas', 'Titled drawing'],
+      // Without a name, an author's own word for it.
+      ['canvas', 'bare'],
+      ['canvas', 'full'],
+      ['canvas', 'Role button'],
+    ]);
+    expect(page.text).not.toMatch(/Fallback|Old browser|Nothing to work/);
+    for (const { ref } of page.elements) {
+      const { generation } = await device.observe();
+      seen(await device.browser.click(crypto.randomUUID(), { ref, generation }));
+    }
+    expect(site.effects).toEqual(['named', 'titled', 'bare', 'full', 'role'].map((id) => `canvas: ${id} 100,30`));
+  });
+
   it.each(['frames', 'nested', 'scaled'])(
     'in frames of the same and of another origin are found and worked: %s',
     async (name) => {
