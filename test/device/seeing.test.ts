@@ -1,4 +1,6 @@
+import * as v from 'valibot';
 import { describe, expect, it, vi } from 'vitest';
+import { ObservationChanges, withChanges } from '../../sdk/devices/observation-changes.ts';
 import type { Observation } from '../../sdk/devices/remote-browser-contract.ts';
 import { find, seen } from '../fixtures/device.ts';
 import { deviceOnSite } from '../fixtures/device-site.ts';
@@ -339,6 +341,14 @@ describe('an observation', () => {
     });
     expect(same).toMatchObject({ unchanged: true, since: page.generation });
     expect(JSON.stringify(same).length).toBeLessThan(200);
+    const edit = page.elements.find(({ label, context }) => label === 'Edit' && context?.includes('Person 3'));
+    const pressed = await device.callLeased('page_click', { ref: edit?.ref, generation: page.generation });
+    expect(pressed).toMatchObject({ state: 'completed', result: { page_changed: true } });
+    const small = await device.callLeased('page_observe', { detail: 'changes', since: page.generation });
+    expect(JSON.stringify(small).length).toBeLessThan(600);
+    const after = withChanges(page, v.parse(ObservationChanges, small));
+    const { generation: _, ...whole } = await device.observe();
+    expect(after).toMatchObject(whole);
     const delta = await device.callLeased('page_observe', {
       detail: 'changes',
       since: 'never-given',
