@@ -6,6 +6,7 @@ import { createServer, type Server as HttpServer } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Server } from '@modelcontextprotocol/server';
 import { type FastifyInstance, fastify } from 'fastify';
+import { readTlsFiles } from '../../core/credentials/tls-files.ts';
 import type { Store } from '../../core/store/store.ts';
 import { refuse } from '../../sdk/contract/errors.ts';
 import type { Caller } from '../../sdk/contract/task.ts';
@@ -37,10 +38,11 @@ import { taskRoutes } from './routes/tasks.ts';
 import { toolRoutes } from './routes/tools.ts';
 import type { Sessions } from './sessions.ts';
 import type { Tickets } from './tickets.ts';
-import { closeServer, listenOnSocket, tlsFiles } from './unix-socket.ts';
+import { closeServer, listenOnSocket } from './unix-socket.ts';
 
 /** Bytes of a body where the route says nothing else. */
 const BODY_BYTES = 256 * 1024;
+const TLS_NAMES = { certFile: 'gateway.api.tls.certFile', keyFile: 'gateway.api.tls.keyFile' };
 /** Milliseconds to receive a whole request. */
 const RECEIVE_MS = 60_000;
 
@@ -80,7 +82,7 @@ export function createApi(options: ApiOptions): Api {
     forceCloseConnections: true,
     exposeHeadRoutes: false,
     routerOptions: { maxParamLength: 256, ignoreTrailingSlash: false },
-    ...(tls && { https: tlsFiles(tls) }),
+    ...(tls && { https: readTlsFiles(tls, TLS_NAMES) }),
     frameworkErrors: (error, request, reply) => sendRefusal(error, request, reply, replyDeps),
   });
   const replyDeps = {

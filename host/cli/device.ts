@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as v from 'valibot';
+import { readTlsFiles } from '../../core/credentials/tls-files.ts';
 import { HostError, refuse } from '../../sdk/contract/errors.ts';
 import { dataDirectory } from '../data-directory.ts';
 import { connectorKeyFile, ownerKeyFile, readAddress } from '../devices/browser/address.ts';
@@ -123,13 +124,7 @@ async function browser(args: string[], io: CommandIo): Promise<number> {
   }
   const host = options.host ?? '127.0.0.1';
   const isLoopback = /^(?:127(?:\.\d{1,3}){3}|::1|localhost)$/.test(host);
-  const tls =
-    options['tls-cert'] === undefined
-      ? undefined
-      : {
-          cert: readFileSync(options['tls-cert'], 'utf8'),
-          key: readFileSync(needed(options['tls-key'], 'tls-key'), 'utf8'),
-        };
+  const tls = tlsOf(options['tls-cert'], options['tls-key']);
   if (!isLoopback && !tls) throw new UsageError('An address other machines can reach needs --tls-cert and --tls-key.');
   const port = Number(options.port ?? 0);
   if (!Number.isInteger(port) || port < 0 || port > 65_535) throw new UsageError('--port is a number from 0 to 65535.');
@@ -150,6 +145,12 @@ async function browser(args: string[], io: CommandIo): Promise<number> {
     },
   });
   return 0;
+}
+
+function tlsOf(certFile: string | undefined, keyFile: string | undefined) {
+  if (certFile === undefined && keyFile === undefined) return undefined;
+  const files = { certFile: needed(certFile, 'tls-cert'), keyFile: needed(keyFile, 'tls-key') };
+  return readTlsFiles(files, { certFile: '--tls-cert', keyFile: '--tls-key' });
 }
 
 const homeDirectory = (io: CommandIo) => dataDirectory({ env: io.env });

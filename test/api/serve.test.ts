@@ -1,4 +1,4 @@
-import { execFileSync, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { Agent } from 'undici';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { startJevHost } from '../../scripts/demo/stack.mjs';
+import { selfSigned } from '../support/certificate.ts';
 
 const main = join(import.meta.dirname, '../../dist/host/main.js');
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
@@ -104,20 +105,12 @@ describe('jev-host serve', () => {
   });
 
   it('serves HTTPS with the operator’s certificate, and nothing else on that port', async () => {
-    const [cert, key] = [join(folder, 'cert.pem'), join(folder, 'key.pem')];
-    const made = ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2', '-subj', '/CN=localhost'];
-    execFileSync(
-      'openssl',
-      [...made, '-addext', 'subjectAltName=DNS:localhost,IP:127.0.0.1', '-keyout', key, '-out', cert],
-      {
-        stdio: 'ignore',
-      },
-    );
+    const tls = selfSigned(folder);
     const secure = config();
-    Object.assign(secure.gateway.api, { tls: { certFile: cert, keyFile: key } });
+    Object.assign(secure.gateway.api, { tls });
     const host = await serve(secure);
     expect(host.url).toMatch(/^https:/);
-    const ca = readFileSync(cert);
+    const ca = readFileSync(tls.certFile);
     const dispatcher = new Agent({ connect: { ca } });
     try {
       const answer = await dispatcher.request({

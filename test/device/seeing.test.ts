@@ -333,6 +333,19 @@ describe('an observation', () => {
     expect(again.url).toBe(`${site.url}/next`);
   });
 
+  it('can be had in outline, at a look and after an act, with refs that work', async () => {
+    const page = await open('many?n=100');
+    const full = JSON.stringify(page).length;
+    const { outline, generation, elements } = await device.callLeased('page_observe', { detail: 'outline' });
+    expect(elements).toBe(undefined);
+    expect(String(outline).length).toBeLessThan(full / 2);
+    for (const { ref, label } of page.elements) expect(outline).toMatch(new RegExp(`^${ref} .*: ${label}$`, 'm'));
+    const [, ref] = /^(\S+) button: Delete$/m.exec(String(outline)) ?? [];
+    const args = { ref, generation, operation_id: crypto.randomUUID(), detail: 'outline' };
+    const clicked = await device.callLeased('page_click', args);
+    expect(clicked).toMatchObject({ state: 'completed', result: { observation: { outline: expect.any(String) } } });
+  });
+
   it('can be fetched as what changed since another', async () => {
     const page = await open('many?n=100');
     const same = await device.callLeased('page_observe', {

@@ -27,6 +27,11 @@ export interface BrowserOptions {
   onTabGone(tabId: string): void;
 }
 
+/** Why a tab is not there any more. */
+export type TabFate = 'TAB_CLOSED' | 'DEVICE_BROWSER_LOST';
+/** Tabs that are gone and still known, so that who worked on one is told what became of it. */
+const KEPT_FATES = 100;
+
 /** Milliseconds between two looks at the browser's memory. */
 const MEMORY_LOOK_MS = 10_000;
 
@@ -42,6 +47,7 @@ export class Browser {
   readonly #options: BrowserOptions;
   readonly #targets = new Map<string, Target>();
   readonly #open = new Set<Tab>();
+  readonly #fates = new Map<string, TabFate>();
   readonly navigation: Navigation;
   #chromium: Chromium | undefined;
   #starting: Promise<void> | undefined;
@@ -80,7 +86,7 @@ export class Browser {
     await this.#chromium?.close();
     if (this.#chromium) this.restarts++;
     const chromium = config.attach
-      ? await attachChromium(config.attach)
+      ? await attachChromium(config.attach, this.#ending.signal)
       : await launchChromium({
           executable: findChromium(config.executable, env.PATH),
           directory,
@@ -102,7 +108,7 @@ export class Browser {
     const { protocol } = chromium;
     protocol.onGone(() => {
       if (this.#chromium !== chromium) return;
-      for (const target of this.#targets.values()) this.#options.onTabGone(target.tabId);
+      for (const { tabId } of this.#targets.values()) this.#ended(tabId, 'DEVICE_BROWSER_LOST');
       this.#targets.clear();
       this.#open.clear();
     });
@@ -176,7 +182,19 @@ export class Browser {
     if (!target) return;
     this.#targets.delete(targetId);
     for (const tab of this.#open) if (tab.info.targetId === targetId) this.#open.delete(tab);
-    this.#options.onTabGone(target.tabId);
+    this.#ended(target.tabId, 'TAB_CLOSED');
+  }
+
+  #ended(tabId: string, fate: TabFate): void {
+    const [oldest] = this.#fates.keys();
+    if (this.#fates.size >= KEPT_FATES && oldest !== undefined) this.#fates.delete(oldest);
+    this.#fates.set(tabId, fate);
+    this.#options.onTabGone(tabId);
+  }
+
+  /** What became of a tab that is gone. */
+  fate(tabId: string): TabFate | undefined {
+    return this.#fates.get(tabId);
   }
 
   tabs(): TabSummary[] {
@@ -200,7 +218,7 @@ export class Browser {
       if (!tab.closed) return tab;
       delete target.tab;
     }
-    throw new Refusal(this.running ? 'TAB_CLOSED' : 'DEVICE_BROWSER_LOST');
+    throw new Refusal(this.#fates.get(tabId) ?? 'TAB_CLOSED');
   }
 
   async #attach(targetId: string, tabId: string): Promise<Tab> {

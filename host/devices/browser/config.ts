@@ -33,6 +33,8 @@ const LoopbackHttp = v.pipe(
   ),
 );
 
+const PROXY_ADDRESS = 'a proxy address: "http://host:port", "socks5://host:port" or "direct", without credentials';
+
 export const BrowserDeviceConfig = v.strictObject({
   enabled: v.optional(v.boolean(), true),
   headless: v.optional(v.boolean(), true),
@@ -47,7 +49,11 @@ export const BrowserDeviceConfig = v.strictObject({
   navigation: v.optional(NavigationRules, { allow: [], deny: [], only: false }),
   /** `http://host:port`, `socks5://host:port` or `direct`; the system's settings otherwise. Without credentials. */
   proxy: v.optional(
-    v.pipe(v.string(), v.regex(/^(?:direct|(?:https?|socks5):\/\/[A-Za-z0-9_.-]+(?::\d{1,5})?)$/, 'a proxy address')),
+    v.pipe(
+      v.string(),
+      v.regex(/^(?:direct|(?:https?|socks5):\/\/[A-Za-z0-9_.-]+(?::\d{1,5})?)$/, PROXY_ADDRESS),
+      v.check((proxy) => Number(/:(\d+)$/.exec(proxy)?.[1] ?? 0) <= 65_535, PROXY_ADDRESS),
+    ),
   ),
   /** Memory that Chromium and its pages may take together before the device starts it anew. */
   memoryMb: v.optional(v.pipe(v.number(), v.integer(), v.minValue(256), v.maxValue(1_000_000)), 4096),

@@ -7,6 +7,7 @@ import { toJsonSchema } from '@valibot/to-json-schema';
 import * as v from 'valibot';
 import { openLmdbStore } from '../../../core/store/lmdb-store.ts';
 import type { Store } from '../../../core/store/store.ts';
+import { HostError } from '../../../sdk/contract/errors.ts';
 import { type Incoming, json, type Listening, listen, type Outgoing } from '../serving/http.ts';
 import { type DeviceKey, DeviceKeys } from '../serving/keys.ts';
 import { type McpTool, mcpServer } from '../serving/mcp.ts';
@@ -27,7 +28,7 @@ export interface DeviceServerOptions {
   directory: string;
   host: string;
   port: number;
-  tls?: { cert: string; key: string };
+  tls?: { cert: Buffer; key: Buffer };
   keys: DeviceKey[];
   env: NodeJS.ProcessEnv;
   asRoot: boolean;
@@ -71,6 +72,7 @@ export async function startDeviceServer(options: DeviceServerOptions): Promise<D
     now,
     uuid: randomUUID,
     tabs: () => browser.tabs(),
+    fate: (tabId) => browser.fate(tabId),
   });
   const operations = new Operations(store, instance, now);
   const calls = new ToolCalls({ browser, grants, leases, operations });
@@ -96,6 +98,10 @@ export async function startDeviceServer(options: DeviceServerOptions): Promise<D
         approve: config.approve,
         askedAt: grants.askedAt,
       }),
+    'GET /v1/grants': async () => {
+      await browser.start();
+      return json(200, grants.list());
+    },
     'GET /v1/tabs': () =>
       json(200, {
         tabs: browser.tabs().map((tab) => ({
@@ -132,10 +138,6 @@ export async function startDeviceServer(options: DeviceServerOptions): Promise<D
   async function handle(request: Incoming): Promise<Outgoing | undefined> {
     const { method, path } = request;
     if (path === '/mcp') return mcp(request);
-    if (method === 'GET' && path === '/v1/grants') {
-      await browser.start();
-      return json(200, grants.list());
-    }
     if (method === 'GET' && path === '/healthz') return json(200, { ok: true });
     if (method === 'GET' && path === '/') return ownerPage();
     const revoked = method === 'DELETE' ? /^\/v1\/grants\/([\w-]{1,120})$/.exec(path)?.[1] : undefined;
@@ -152,6 +154,8 @@ export async function startDeviceServer(options: DeviceServerOptions): Promise<D
       return await route(request);
     } catch (error) {
       if (error instanceof Refusal) return json(409, { error: error.code });
+      // Chromium cannot be had. Where it lies is the owner's to know, not a connector's.
+      if (error instanceof HostError) return json(503, { error: error.code });
       throw error;
     }
   }

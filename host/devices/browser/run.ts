@@ -11,7 +11,7 @@ export interface RunOptions {
   directory: string;
   host: string;
   port: number;
-  tls?: { cert: string; key: string };
+  tls?: { cert: Buffer; key: Buffer };
   env: NodeJS.ProcessEnv;
   aloneMs?: number;
   signal: AbortSignal;

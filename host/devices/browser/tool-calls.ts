@@ -18,6 +18,7 @@ import type { Leases } from './records/leases.ts';
 import type { OpenOperation, Operations } from './records/operations.ts';
 import { Refusal } from './refusal.ts';
 import { observe } from './tab/observation.ts';
+import { outlined } from './tab/outline.ts';
 import { remember } from './tab/remembered.ts';
 import { screenshot } from './tab/screenshot.ts';
 import { settle } from './tab/settle.ts';
@@ -122,7 +123,7 @@ export class ToolCalls {
       const previous = args.since === undefined ? undefined : tab.remembered.get(args.since);
       remember(tab, observation);
       if (args.detail === 'changes' && previous) return changesSince(previous, observation);
-      return observation;
+      return args.detail === 'outline' ? outlined(observation) : observation;
     });
   }
 
@@ -162,7 +163,7 @@ export class ToolCalls {
           },
         };
         const acted = await this.#act(name, context, args);
-        return await this.#finish(tab, operation, acted);
+        return await this.#finish(tab, operation, acted, args.detail === 'outline');
       });
     } catch (error) {
       throw await this.#failed(operation, error, sent);
@@ -189,7 +190,12 @@ export class ToolCalls {
   }
 
   /** The input is made. Its record and the look at what it did go on side by side. */
-  async #finish(tab: Tab, operation: OpenOperation, acted: Acted): Promise<Record<string, unknown>> {
+  async #finish(
+    tab: Tab,
+    operation: OpenOperation,
+    acted: Acted,
+    inOutline: boolean,
+  ): Promise<Record<string, unknown>> {
     const recorded = operation.end('completed');
     const rest = await settle(tab, { frames: acted.frames, ...(acted.expects ? { expects: acted.expects } : {}) });
     const observation = await observe(tab, { loading: rest.loading }).catch(() => undefined);
@@ -201,7 +207,7 @@ export class ToolCalls {
         ...acted.result,
         page_changed: rest.changed,
         ...(rest.loading ? { loading: true } : {}),
-        ...(observation ? { observation } : {}),
+        ...(observation ? { observation: inOutline ? outlined(observation) : observation } : {}),
       },
     };
   }

@@ -39,7 +39,7 @@ export type Handler = (request: Incoming) => Promise<Outgoing | undefined>;
 export interface ListenOptions {
   host: string;
   port: number;
-  tls?: { cert: string; key: string };
+  tls?: { cert: Buffer; key: Buffer };
   /** Decides on the headers alone, before the body is read. @returns an answer to refuse with. */
   admit(request: { method: string; path: string; headers: IncomingMessage['headers'] }): Outgoing | undefined;
   handle: Handler;

@@ -1,5 +1,5 @@
 /** Where Chromium is, and whether it is new enough. */
-import { accessSync, constants } from 'node:fs';
+import { accessSync, constants, statSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { refuse } from '../../../../sdk/contract/errors.ts';
 
@@ -30,7 +30,7 @@ export function findChromium(configured: string | undefined, path: string | unde
   for (const candidate of candidates) {
     try {
       accessSync(candidate, constants.X_OK);
-      return candidate;
+      if (statSync(candidate).isFile()) return candidate;
     } catch {
       // The next place.
     }

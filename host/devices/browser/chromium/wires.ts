@@ -5,8 +5,6 @@ import type { Wire } from './protocol.ts';
 
 /** Bytes of one message over the socket. */
 const MAX_SOCKET_MESSAGE = 256 * 1024 * 1024;
-/** Milliseconds within which the socket must open. */
-const OPEN_MS = 10_000;
 
 /** Messages end with a zero byte; `--remote-debugging-pipe` reads descriptor 3 and writes descriptor 4. */
 export function pipeWire(toChromium: Writable, fromChromium: Readable): Wire {
@@ -36,17 +34,26 @@ export function pipeWire(toChromium: Writable, fromChromium: Readable): Wire {
   };
 }
 
-/** @param url the browser's `ws://…/devtools/browser/…` address. */
-export async function socketWire(url: string): Promise<Wire> {
+/**
+ * @param url the browser's `ws://…/devtools/browser/…` address.
+ * @param limit ends the wait for the socket to open.
+ */
+export async function socketWire(url: string, limit: AbortSignal): Promise<Wire> {
   const socket = new WebSocket(url, {
     perMessageDeflate: false,
     maxPayload: MAX_SOCKET_MESSAGE,
-    handshakeTimeout: OPEN_MS,
   });
-  await new Promise<void>((resolve, reject) => {
-    socket.once('open', resolve);
-    socket.once('error', reject);
-  });
+  const giveUp = () => socket.terminate();
+  limit.addEventListener('abort', giveUp, { once: true });
+  try {
+    await new Promise<void>((resolve, reject) => {
+      socket.once('open', resolve);
+      socket.once('error', reject);
+      if (limit.aborted) giveUp();
+    });
+  } finally {
+    limit.removeEventListener('abort', giveUp);
+  }
   return {
     send: (message) => socket.send(message),
     listen(onMessage, onEnd) {

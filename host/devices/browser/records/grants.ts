@@ -31,6 +31,8 @@ export interface GrantsOptions {
   now(): number;
   uuid(): string;
   tabs(): TabSummary[];
+  /** What became of a tab that is gone: a code. */
+  fate(tabId: string): string | undefined;
 }
 
 export class Grants {
@@ -111,18 +113,22 @@ export class Grants {
     return grant;
   }
 
-  /** @throws Refusal CONSENT_REQUIRED when the scope is not granted now, CONTROL_DENIED when it is for reading only. */
+  /**
+   * @throws Refusal CONSENT_REQUIRED when the scope is not granted now, CONTROL_DENIED when it is for reading only; where
+   * the tab was granted and is gone, the code of its fate.
+   */
   check(scope: { device_id: string; grant_id: string; tab_id: string }, toAct: boolean): void {
-    const tab = this.#options.tabs().find((candidate) => candidate.id === scope.tab_id);
-    const grant = this.#find(scope.grant_id, tab);
-    if (scope.device_id !== this.#options.deviceId || !tab || !grant) throw new Refusal('CONSENT_REQUIRED');
+    const { tabs, fate, deviceId } = this.#options;
+    const tab = tabs().find((candidate) => candidate.id === scope.tab_id);
+    const grant = this.#find(scope.grant_id, scope.tab_id, tab?.opened ?? false);
+    if (scope.device_id !== deviceId || !grant) throw new Refusal('CONSENT_REQUIRED');
+    if (!tab) throw new Refusal(fate(scope.tab_id) ?? 'CONSENT_REQUIRED');
     if (toAct && !grant.control) throw new Refusal('CONTROL_DENIED');
   }
 
-  #find(id: string, tab: TabSummary | undefined): { control: boolean } | undefined {
-    if (this.#options.approve === 'always')
-      return id === this.#standingId && tab && !tab.opened ? { control: true } : undefined;
-    return this.live().find((grant) => grant.id === id && grant.tabId === tab?.id);
+  #find(id: string, tabId: string, opened: boolean): { control: boolean } | undefined {
+    if (this.#options.approve === 'always') return id === this.#standingId && !opened ? { control: true } : undefined;
+    return this.live().find((grant) => grant.id === id && grant.tabId === tabId);
   }
 
   /** Tells the owner that somebody waits, and waits a while for the answer. */
