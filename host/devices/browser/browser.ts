@@ -107,10 +107,7 @@ export class Browser {
     this.product = chromium.product;
     const { protocol } = chromium;
     protocol.onGone(() => {
-      if (this.#chromium !== chromium) return;
-      for (const { tabId } of this.#targets.values()) this.#ended(tabId, 'DEVICE_BROWSER_LOST');
-      this.#targets.clear();
-      this.#open.clear();
+      if (this.#chromium === chromium) this.#lost();
     });
     protocol.on('Target.targetCreated', ({ targetInfo }) => this.#appeared(targetInfo));
     protocol.on('Target.targetInfoChanged', ({ targetInfo }) => this.#appeared(targetInfo));
@@ -166,6 +163,7 @@ export class Browser {
       if (chromium.protocol.gone) clearInterval(timer);
       else if (memoryOfGroup(pid) > limit) {
         clearInterval(timer);
+        this.#lost();
         void chromium.close();
       }
     }, MEMORY_LOOK_MS);
@@ -183,6 +181,13 @@ export class Browser {
     this.#targets.delete(targetId);
     for (const tab of this.#open) if (tab.info.targetId === targetId) this.#open.delete(tab);
     this.#ended(target.tabId, 'TAB_CLOSED');
+  }
+
+  /** All tabs at once, before the browser closes them one by one: none of them was closed for its own sake. */
+  #lost(): void {
+    for (const { tabId } of this.#targets.values()) this.#ended(tabId, 'DEVICE_BROWSER_LOST');
+    this.#targets.clear();
+    this.#open.clear();
   }
 
   #ended(tabId: string, fate: TabFate): void {
