@@ -6,7 +6,7 @@ import { refuse } from '../../../sdk/contract/errors.ts';
 import { attachChromium } from './chromium/attach.ts';
 import { checkVersion, findChromium } from './chromium/executable.ts';
 import { type Chromium, launchChromium } from './chromium/launch.ts';
-import { memoryOfGroup } from './chromium/memory.ts';
+import { watchChromium } from './chromium/watch.ts';
 import type { BrowserDeviceConfig } from './config.ts';
 import { followDownloads } from './downloads.ts';
 import { Navigation } from './navigation/navigation.ts';
@@ -31,9 +31,6 @@ export interface BrowserOptions {
 export type TabFate = 'TAB_CLOSED' | 'DEVICE_BROWSER_LOST';
 /** Tabs that are gone and still known, so that who worked on one is told what became of it. */
 const KEPT_FATES = 100;
-
-/** Milliseconds between two looks at the browser's memory. */
-const MEMORY_LOOK_MS = 10_000;
 
 interface Target {
   tabId: string;
@@ -118,8 +115,11 @@ export class Browser {
     });
     if (!config.attach) {
       await followDownloads(protocol, join(directory, 'downloads'), (frameId) => this.#tabOfFrame(frameId));
-      this.#watchMemory(chromium);
     }
+    watchChromium(chromium, config.memoryMb * 1024 * 1024, () => {
+      this.#lost();
+      void chromium.close();
+    });
     if (this.#targets.size === 0) await protocol.send('Target.createTarget', { url: 'about:blank' });
   }
 
@@ -152,22 +152,6 @@ export class Browser {
 
   #tabOfFrame(frameId: string): Tab | undefined {
     return [...this.#open].find((tab) => tab.frames.get(frameId) !== undefined);
-  }
-
-  /** A browser that outgrows its limit is ended; the next call starts a fresh one. */
-  #watchMemory(chromium: Chromium): void {
-    const { pid } = chromium;
-    if (pid === undefined) return;
-    const limit = this.#options.config.memoryMb * 1024 * 1024;
-    const timer = setInterval(() => {
-      if (chromium.protocol.gone) clearInterval(timer);
-      else if (memoryOfGroup(pid) > limit) {
-        clearInterval(timer);
-        this.#lost();
-        void chromium.close();
-      }
-    }, MEMORY_LOOK_MS);
-    timer.unref();
   }
 
   /** The owner took a permission back: what is under way on the tab ends as soon as it can. */
