@@ -8,6 +8,7 @@ export * from './contract/manifest.ts';
 export * from './contract/program.ts';
 export * from './contract/program-runner.ts';
 export * from './contract/thinking.ts';
+export { ObservationChanges, withChanges } from './devices/observation-changes.ts';
 export * from './devices/remote-browser.ts';
 export * from './devices/remote-browser-contract.ts';
 export * from './devices/remote-computer.ts';

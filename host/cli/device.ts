@@ -33,6 +33,7 @@ Options of "browser"
   --profile DIR      keeps this profile; otherwise each start has a fresh one
   --allow ORIGIN     an origin that may be visited besides public ones; may be repeated
   --deny ORIGIN      an origin that may not be visited; may be repeated
+  --memory MB        what Chromium and its pages may take before they are ended and started anew (4096; Linux)
   --proxy ADDRESS    http://host:port, socks5://host:port or direct
 
 Options of "approve"
@@ -88,6 +89,7 @@ async function browser(args: string[], io: CommandIo): Promise<number> {
     profile: 'text',
     allow: 'list',
     deny: 'list',
+    memory: 'text',
     proxy: 'text',
   });
   const onReady = ({ url }: { url: string }) => print(io, `jev-host device ready ${url}`);
@@ -115,6 +117,7 @@ async function browser(args: string[], io: CommandIo): Promise<number> {
     ...(options.executable === undefined ? {} : { executable: options.executable }),
     ...(options.profile === undefined ? {} : { profileDir: options.profile }),
     ...(options.proxy === undefined ? {} : { proxy: options.proxy }),
+    ...(options.memory === undefined ? {} : { memoryMb: Number(options.memory) }),
     navigation: { allow: options.allow, deny: options.deny },
   };
   const config = v.safeParse(BrowserDeviceConfig, given);

@@ -39,7 +39,7 @@ export const ElementOption = v.object({
   disabled: v.boolean(),
   selected: v.boolean(),
 });
-export const ObservedElement = v.object({
+const WrittenElement = v.object({
   ref: text(100),
   label: text(250),
   context: v.optional(text(800)),
@@ -54,6 +54,7 @@ export const ObservedElement = v.object({
     ),
   ),
   tag: v.string(),
+  /** Without one, the tag says what it is. */
   role: v.optional(v.string()),
   value: v.optional(text(2000)),
   value_truncated: v.optional(v.boolean()),
@@ -66,11 +67,32 @@ export const ObservedElement = v.object({
   operations: v.pipe(v.array(v.picklist(['CLICK', 'TYPE_TEXT', 'SELECT'])), v.maxLength(3)),
   options: v.optional(v.pipe(v.array(ElementOption), v.maxLength(100))),
   options_truncated: v.optional(v.boolean()),
+  /** Only `false` says that it is out of view. */
   in_viewport: v.optional(v.boolean()),
   /** What covers the control, in words. A click on it is refused until that is gone. */
   obscured: v.optional(text(400)),
 });
-export type ObservedElement = v.InferOutput<typeof ObservedElement>;
+export type ObservedElement = v.InferOutput<typeof WrittenElement>;
+
+/**
+ * What a device may leave out, because its absence says the same: most controls of a page are in view, and a third are
+ * buttons by their tag. Readers have both filled in.
+ */
+export function withoutImplied({ role, in_viewport, ...element }: ObservedElement): ObservedElement {
+  return {
+    ...element,
+    ...(role === undefined || (role === 'button' && element.tag === 'button') ? {} : { role }),
+    ...(in_viewport === false ? { in_viewport } : {}),
+  };
+}
+
+const withImplied = (element: ObservedElement): ObservedElement => ({
+  ...element,
+  ...(element.role === undefined && element.tag === 'button' ? { role: 'button' } : {}),
+  in_viewport: element.in_viewport ?? true,
+});
+
+export const ObservedElement = v.pipe(WrittenElement, v.transform(withImplied));
 
 export const Observation = v.object({
   protocol_version: v.literal(1),

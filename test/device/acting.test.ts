@@ -9,6 +9,17 @@ const { site, device, open, effectsOf } = await deviceOnSite();
 const press = (page: Observation, key: 'Enter' | 'ArrowDown' | 'Escape' | 'Tab' | 'Backspace', repeat = 1) =>
   device.browser.press(randomUUID(), { key, generation: page.generation, repeat });
 
+/** How many motions have begun and not ended, as the page and its frames of other sites have counted them. */
+async function moving(): Promise<number> {
+  const [info] = device.server.browser.tabs();
+  const { frames } = await device.server.browser.tab(info?.id ?? '');
+  const all = [frames.main, ...frames.childrenOf(frames.main)].filter((frame) => frames.isOutermost(frame));
+  const counts = await Promise.all(
+    all.map((frame) => frames.send(frame, 'Runtime.evaluate', { expression: 'moving', returnByValue: true })),
+  );
+  return counts.reduce((sum, { result }) => sum + result.value, 0);
+}
+
 describe('a click', () => {
   it('reaches a target that moved, where it is now', async () => {
     const page = await open('moving');
@@ -135,6 +146,26 @@ describe('what comes late', () => {
     const told = await device.click(page, 'Fade the note');
     expect(seen(told).text).toContain('Faded');
     expect(told).toMatchObject({ result: { page_changed: true } });
+  });
+
+  it.each([
+    ['Own transition', 'Own shown'],
+    ['Own animation', 'Own grown'],
+    ['Open transition', 'Open shown'],
+    ['Closed transition', 'Closed shown'],
+    ['Near transition', 'Near shown'],
+    ['Far transition', 'Far shown'],
+  ])('as a motion is waited for, wherever it is: %s', async (label, shown) => {
+    const page = seen(await device.click(await open('motion'), label));
+    expect(await moving()).toBe(0);
+    seen(await device.click(page, shown));
+  });
+
+  it('as a motion is waited for in a frame of another site that was only told of the input', async () => {
+    const page = seen(await device.click(await open('motion-outer'), 'Move in the frame'));
+    expect(page.text).toContain('Told');
+    expect(await moving()).toBe(0);
+    seen(await device.click(page, 'Told shown'));
   });
 
   it('to a field without a sign, after the change that was awaited, is in the observation', async () => {

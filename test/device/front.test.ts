@@ -92,6 +92,8 @@ describe('HTTPS', () => {
     [['--executable', 'chromium'], 'executable'],
     [['--profile', 'profile'], 'profileDir'],
     [['--approve', 'nobody'], 'approve'],
+    [['--memory', 'plenty'], 'memoryMb'],
+    [['--memory', '255'], 'memoryMb'],
     [['--allow', 'shop.example/path'], 'navigation.allow'],
   ])('does not start with %j', async (args, says) => {
     expect(await refused(...args)).toContain(says);

@@ -98,6 +98,32 @@ describe('a browser that dies', () => {
   });
 });
 
+describe('a browser that hangs', () => {
+  it('is ended after a while; what was sent is unknown, what was not is not done, and another takes over', async () => {
+    device = await startDevice();
+    const page = await device.open(`${site.url}/buttons`);
+    const group = -(device.server.browser.pid as number);
+    process.kill(group, 'SIGSTOP');
+    try {
+      const look = device.browser.observe();
+      const clicked = device.click(page, 'At once');
+      expect(await look).toMatchObject({
+        ok: false,
+        code: expect.stringMatching(/^(?:DEVICE_BROWSER_LOST|PAGE_UNRESPONSIVE|STALE_OBSERVATION)$/),
+      });
+      expect(['unknown', 'not_executed']).toContain((await clicked).outcome);
+      await eventually(() => !device.server.browser.running, 'the browser is ended', 45_000);
+      expect(await onceMore()).toContain('Sent');
+    } finally {
+      try {
+        process.kill(group, 'SIGCONT');
+      } catch {
+        // It was ended, as it should be.
+      }
+    }
+  }, 90_000);
+});
+
 describe('a tab that is closed', () => {
   it('is told to who was allowed in it, and to nobody else', async () => {
     device = await startDevice({ approve: 'owner' });

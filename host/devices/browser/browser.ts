@@ -5,7 +5,7 @@ import { refuse } from '../../../sdk/contract/errors.ts';
 import { attachChromium } from './chromium/attach.ts';
 import { checkVersion, findChromium } from './chromium/executable.ts';
 import { type Chromium, launchChromium } from './chromium/launch.ts';
-import { memoryOfGroup } from './chromium/memory.ts';
+import { watchChromium } from './chromium/watch.ts';
 import type { BrowserDeviceConfig } from './config.ts';
 import { followDownloads } from './downloads.ts';
 import { LOOKUP_MS, namesWithin, type Resolve } from './navigation/names.ts';
@@ -36,9 +36,6 @@ const KEPT_FATES = 100;
 
 /** Milliseconds for the first answer to an address that the owner opens; then it goes on loading. */
 const OPEN_MS = 20_000;
-
-/** Milliseconds between two looks at the browser's memory. */
-const MEMORY_LOOK_MS = 10_000;
 
 interface Target {
   tabId: string;
@@ -115,10 +112,7 @@ export class Browser {
     this.product = chromium.product;
     const { protocol } = chromium;
     protocol.onGone(() => {
-      if (this.#chromium !== chromium) return;
-      for (const { tabId } of this.#targets.values()) this.#ended(tabId, 'DEVICE_BROWSER_LOST');
-      this.#targets.clear();
-      this.#open.clear();
+      if (this.#chromium === chromium) this.#lost();
     });
     protocol.on('Target.targetCreated', ({ targetInfo }) => this.#appeared(targetInfo));
     protocol.on('Target.targetInfoChanged', ({ targetInfo }) => this.#appeared(targetInfo));
@@ -130,8 +124,11 @@ export class Browser {
     });
     if (!config.attach) {
       await followDownloads(protocol, join(directory, 'downloads'), (frameId) => this.#tabOfFrame(frameId));
-      this.#watchMemory(chromium);
     }
+    watchChromium(chromium, config.memoryMb * 1024 * 1024, () => {
+      this.#lost();
+      void chromium.close();
+    });
     if (this.#targets.size === 0) await protocol.send('Target.createTarget', { url: 'about:blank' });
   }
 
@@ -181,21 +178,6 @@ export class Browser {
     return undefined;
   }
 
-  /** A browser that outgrows its limit is ended; the next call starts a fresh one. */
-  #watchMemory(chromium: Chromium): void {
-    const { pid } = chromium;
-    if (pid === undefined) return;
-    const limit = this.#options.config.memoryMb * 1024 * 1024;
-    const timer = setInterval(() => {
-      if (chromium.protocol.gone) clearInterval(timer);
-      else if (memoryOfGroup(pid) > limit) {
-        clearInterval(timer);
-        void chromium.close();
-      }
-    }, MEMORY_LOOK_MS);
-    timer.unref();
-  }
-
   /** The owner took a permission back: what is under way on the tab ends as soon as it can. */
   halt(tabId: string): void {
     for (const tab of this.#open) if (tab.info.tabId === tabId) tab.halt();
@@ -208,6 +190,13 @@ export class Browser {
     this.navigation.begin(targetId);
     for (const tab of this.#open) if (tab.info.targetId === targetId) this.#open.delete(tab);
     this.#ended(target.tabId, 'TAB_CLOSED');
+  }
+
+  /** All tabs at once, before the browser closes them one by one: none of them was closed for its own sake. */
+  #lost(): void {
+    for (const { tabId } of this.#targets.values()) this.#ended(tabId, 'DEVICE_BROWSER_LOST');
+    this.#targets.clear();
+    this.#open.clear();
   }
 
   #ended(tabId: string, fate: TabFate): void {

@@ -5,6 +5,7 @@
  * before its record does.
  */
 import * as v from 'valibot';
+import { changesSince } from '../../../sdk/devices/observation-changes.ts';
 import type { Acted, ActionContext } from './acting/action.ts';
 import { click } from './acting/click.ts';
 import { history, navigate } from './acting/navigate.ts';
@@ -16,9 +17,9 @@ import type { Grants } from './records/grants.ts';
 import type { Leases } from './records/leases.ts';
 import type { OpenOperation, Operations } from './records/operations.ts';
 import { Refusal } from './refusal.ts';
-import { changesSince, remember } from './tab/difference.ts';
 import { observe } from './tab/observation.ts';
 import { outlined } from './tab/outline.ts';
+import { remember } from './tab/remembered.ts';
 import { screenshot } from './tab/screenshot.ts';
 import { settle } from './tab/settle.ts';
 import type { Tab } from './tab/tab.ts';

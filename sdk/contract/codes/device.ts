@@ -18,6 +18,11 @@ export const deviceCodes = {
     next: 'Start Chromium by hand with the same account to see why; then start the device again.',
     retry: 'safe',
   },
+  DEVICE_PROFILE_IN_USE: {
+    says: ({ path, holder }) => `The profile ${path} is in use by ${holder}.`,
+    next: 'Close that browser, or name another profile. Two browsers cannot share one.',
+    retry: 'safe',
+  },
   DEVICE_ATTACH_FAILED: {
     says: ({ address, problem }) => `No browser could be joined at ${address}: ${problem}`,
     next: 'Start Chrome with --remote-debugging-port and a profile of its own, then try again.',

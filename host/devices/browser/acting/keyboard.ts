@@ -1,6 +1,7 @@
 /**
- * The keyboard, as a user's. Plain characters go as keys, because some pages listen to single keys; all others (Thai,
- * Chinese, emoji) are inserted as an input method would. Keys are sent in one go and handled in order.
+ * The keyboard, as a user's. Plain characters go as keys, because some pages listen to single keys. Chinese, Japanese and
+ * Korean are composed and committed, as by an input method; what no input method composes (Thai, Arabic, emoji) is inserted.
+ * Keys are sent in one go and handled in order.
  */
 import type { BrowserKey } from '../../../../sdk/devices/remote-browser-contract.ts';
 import type { Tab } from '../tab/tab.ts';
@@ -55,12 +56,27 @@ export async function typeText(
       const sent = options.multiline ? stroke(tab, KEYS.Enter) : [tab.send('Input.insertText', { text: ' ' })];
       if (!(await handled(tab, sent))) return false;
     }
-    for (const run of line.matchAll(/[\x20-\x7e]+|[^\x20-\x7e]+/g)) {
-      const isPlain = run[0].charCodeAt(0) <= 0x7e;
-      if (!(await (asKeys && isPlain ? typeKeys(tab, run[0]) : insert(tab, run[0])))) return false;
+    for (const { 0: run, groups } of line.matchAll(RUNS)) {
+      const enter = !asKeys ? insert : groups?.plain ? typeKeys : groups?.composed ? compose : insert;
+      if (!(await enter(tab, run))) return false;
     }
   }
   return true;
+}
+
+/** Runs of one kind: of plain keys, of scripts that are composed, of anything else. */
+const COMPOSED = '\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}\\p{Script=Hangul}\\p{Script=Bopomofo}ー';
+const RUNS = new RegExp(`(?<plain>[\\x20-\\x7e]+)|(?<composed>[${COMPOSED}]+)|[^\\x20-\\x7e${COMPOSED}]+`, 'gu');
+
+/** What an input method does: a key that it keeps to itself, the text in progress, the text. */
+function compose(tab: Tab, text: string): Promise<boolean> {
+  const key = { key: 'Process', code: '', windowsVirtualKeyCode: 229 };
+  return handled(tab, [
+    tab.send('Input.dispatchKeyEvent', { type: 'rawKeyDown', ...key }),
+    tab.send('Input.imeSetComposition', { text, selectionStart: text.length, selectionEnd: text.length }),
+    tab.send('Input.insertText', { text }),
+    tab.send('Input.dispatchKeyEvent', { type: 'keyUp', ...key }),
+  ]);
 }
 
 const insert = (tab: Tab, text: string) => handled(tab, [tab.send('Input.insertText', { text })]);

@@ -10,6 +10,7 @@ import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { refuse } from '../../../../sdk/contract/errors.ts';
 import { browserEnvironment } from './environment.ts';
+import { assertProfileFree } from './profile-lock.ts';
 import { Protocol } from './protocol.ts';
 import { pipeWire } from './wires.ts';
 
@@ -19,6 +20,9 @@ const START_MS = 30_000;
 const CLOSE_MS = 3000;
 /** Characters of Chromium's own words kept for an error. */
 const KEPT_OUTPUT = 2000;
+
+/** Port 9 is on Chromium's list of ports that no request may go to. */
+const NOWHERE = 'http://127.0.0.1:9/';
 
 /** Nothing is looked up, fetched or reported at start; pages go on rendering and running timers when not in front. */
 const QUIET = [
@@ -38,7 +42,10 @@ const QUIET = [
   '--disable-breakpad',
   '--disable-crash-reporter',
   '--disable-search-engine-choice-screen',
-  '--disable-features=OptimizationHints,MediaRouter,DialMediaRouteProvider,Translate,AutofillServerCommunication,CertificateTransparencyComponentUpdater,InterestFeedContentSuggestions,PaintHolding',
+  '--disable-features=OptimizationHints,MediaRouter,DialMediaRouteProvider,Translate,AutofillServerCommunication,CertificateTransparencyComponentUpdater,InterestFeedContentSuggestions,NetworkTimeServiceQuerying,PaintHolding',
+  // No switch keeps these two at home, so they are sent to a port that Chromium itself opens for nobody.
+  `--component-updater=url-source=${NOWHERE}`,
+  `--gaia-url=${NOWHERE}`,
   '--disable-background-timer-throttling',
   '--disable-backgrounding-occluded-windows',
   '--disable-renderer-backgrounding',
@@ -78,6 +85,7 @@ export async function launchChromium(options: LaunchOptions): Promise<Chromium> 
   mkdirSync(options.directory, { recursive: true, mode: 0o700 });
   endOrphan(options.directory);
   const fresh = options.profileDir === undefined;
+  if (options.profileDir !== undefined) assertProfileFree(options.profileDir);
   const profile = options.profileDir ?? mkdtempSync(join(options.directory, 'profile-'));
   const child = spawn(
     options.executable,

@@ -72,6 +72,9 @@ export function isRestless(node: Node): boolean {
 /** What was watched last: the document, the shadow roots in it, and the frames of its origin. */
 let roots: readonly Node[] = [];
 
+/** Each tells only of its own motions. */
+export const rootsSeen = () => [document, ...roots.filter((root) => root !== document)] as DocumentOrShadowRoot[];
+
 export function watch(found: Node[]): void {
   roots = found;
   for (const root of found) {

@@ -15,7 +15,7 @@ import { type ObserveOptions, observe } from './observe.ts';
 import { landed, listenOn } from './press-guard.ts';
 import { elementOf, refOf, useDocument } from './refs.ts';
 import { scrollDirectly, scrolledTo, scrollPlace } from './scrolling.ts';
-import { type SettleOptions, settle } from './settle.ts';
+import { motionSince, type SettleOptions, settle } from './settle.ts';
 import { addClosedRoot, markListener, tagOf } from './tree.ts';
 
 const text = JSON.stringify;
@@ -61,6 +61,7 @@ const device = {
     });
     return text(settled);
   },
+  motionSince: async (age: number, max: number) => text(await motionSince(age, max)),
   path: (only: 'worked' | 'left') => changes.path(only),
   element: (ref: string) => elementOf(ref) ?? null,
   refOfElement: (element: Element) => refOf(element),

@@ -5,17 +5,22 @@ const MOVING =
   /^(?:opacity|transform|translate|scale|height|width|max-?[hH]eight|max-?[wW]idth|top|left|right|bottom|visibility|display|clip-?[pP]ath)$/;
 
 /**
- * Waits for finite animations and transitions that move or show things.
+ * Waits for finite animations and transitions that move or show things, in any of the roots.
  *
  * @param max milliseconds to wait, and beyond which an animation is not waited for.
  * @param since when the input began; what ran before it does not count.
  * @param decorated the control whose own look does not count: the mark in a box that was ticked.
  * @returns whether there were any.
  */
-export async function motionEnds(max: number, since: number, decorated: Element | null): Promise<boolean> {
+export async function motionEnds(
+  roots: readonly DocumentOrShadowRoot[],
+  max: number,
+  since: number,
+  decorated: Element | null,
+): Promise<boolean> {
   const ends = performance.now() + max;
   let waited = false;
-  for (const animation of document.getAnimations()) {
+  for (const animation of roots.flatMap((root) => root.getAnimations())) {
     if (animation.playState !== 'running') continue;
     const timing = animation.effect?.getComputedTiming();
     const left = Number(timing?.endTime ?? Infinity) - Number(animation.currentTime ?? 0);

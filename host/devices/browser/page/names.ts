@@ -125,8 +125,12 @@ function childText(element: Element, tag: string, seen: Set<Element>): string {
   return '';
 }
 
+/** What stands inside a plain canvas is for browsers that draw none; often it says only that they are too old. */
+const isDrawing = (element: Element) => tagOf(element) === 'CANVAS' && !element.hasAttribute('role');
+
 /** What the children say, in order, as a reader of the screen would hear it. */
 export function contentText(element: Element, seen: Set<Element>): string {
+  if (isDrawing(element)) return '';
   let text = pseudoText(element, '::before');
   const children = drawnChildren(element);
   for (let i = 0; i < children.length && text.length < ENOUGH; i++) {
@@ -199,6 +203,7 @@ function visibleHint(element: Element): string {
     if (tidy(element.getAttribute(attribute) ?? '')) return tidy(element.getAttribute(attribute) ?? '');
   const content = tidy(contentText(element, new Set([element])));
   if (content && !(element as HTMLElement).isContentEditable && !isControl(element)) return content;
+  if (isDrawing(element)) return words(element.id);
   for (const inner of element.querySelectorAll('img[alt], [aria-label], [title], svg title, use')) {
     const said =
       inner.getAttribute('alt') ||

@@ -1,5 +1,5 @@
 /** Waits until the page has come to rest after an input, and no longer. */
-import { currentEffect, type Effect, note, noticedSoFar } from './changes.ts';
+import { currentEffect, type Effect, note, noticedSoFar, rootsSeen } from './changes.ts';
 import { motionEnds } from './motion.ts';
 
 type Answer = Pick<Effect, 'begun' | 'target' | 'changed' | 'valueChanged'>;
@@ -99,10 +99,17 @@ export async function settle(options: SettleOptions, prepare: () => void = () =>
  */
 async function motionOf(effect: Answer, max: number): Promise<boolean> {
   if (!effect.changed && !effect.valueChanged) return false;
-  const waited = await motionEnds(max, effect.begun, effect.changed ? null : effect.target);
+  const waited = await motionEnds(rootsSeen(), max, effect.begun, effect.changed ? null : effect.target);
   if (waited) note();
   return waited;
 }
+
+/**
+ * Waits for what an input elsewhere set in motion here, such as a frame that was told of it.
+ * @param age milliseconds since that input.
+ */
+export const motionSince = (age: number, max: number): Promise<boolean> =>
+  motionEnds(rootsSeen(), max, performance.now() - age, null);
 
 /** One drawn frame, or a little while on a page that draws none. */
 function nextFrame(): Promise<void> {

@@ -67,6 +67,11 @@ export class Frames {
     return parent === undefined || parent.session !== frame.session;
   }
 
+  /** Frames of other origins, which were each read in a world of their own. */
+  get apart(): Frame[] {
+    return [...this.#frames.values()].filter((frame) => frame.outerId !== undefined);
+  }
+
   childrenOf(parent: Frame): Frame[] {
     return [...this.#frames.values()].filter((frame) => frame.parentId === parent.id);
   }

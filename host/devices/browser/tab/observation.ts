@@ -1,5 +1,9 @@
 /** Puts together one observation of a tab: its main document, its frames of other origins, or the dialog in front. */
-import type { Observation, ObservedElement } from '../../../../sdk/devices/remote-browser-contract.ts';
+import {
+  type Observation,
+  type ObservedElement,
+  withoutImplied,
+} from '../../../../sdk/devices/remote-browser-contract.ts';
 import { Refusal, stale } from '../refusal.ts';
 import { cut } from '../text.ts';
 import type { Frame } from './frames.ts';
@@ -81,7 +85,7 @@ async function observePage(tab: Tab, loading: boolean): Promise<Observation> {
     title: cut(view.title, TITLE),
     text: cut(text, TEXT),
     viewport_text: cut(viewportText, VIEWPORT_TEXT),
-    elements,
+    elements: elements.map(withoutImplied),
     scroll: view.scroll,
     truncated: {
       text: text.length > TEXT || [view, ...inner].some((frame) => frame.truncated.text),
@@ -194,7 +198,6 @@ function observeDialog(tab: Tab, dialog: Dialog): Observation {
     role: 'button',
     context: `dialog: ${cut(message, 200)}`,
     operations: ['CLICK'],
-    in_viewport: true,
   });
   const elements = [button('dialog-accept', dialog.kind === 'beforeunload' ? 'Leave' : 'OK')];
   if (dialog.kind !== 'alert')
@@ -207,7 +210,6 @@ function observeDialog(tab: Tab, dialog: Dialog): Observation {
       role: 'textbox',
       value: cut(dialog.text, 2000),
       operations: ['TYPE_TEXT'],
-      in_viewport: true,
     });
   }
   return {

@@ -41,6 +41,21 @@ export interface Rest {
 }
 
 export async function settle(tab: Tab, options: SettleOptions): Promise<Rest> {
+  const rest = await atRest(tab, options);
+  await motionElsewhere(tab, options.frames);
+  return rest;
+}
+
+/** What the page told a frame of another origin may be moving there still. */
+async function motionElsewhere(tab: Tab, looked: readonly string[]): Promise<void> {
+  const frames = tab.frames.apart.filter((frame) => !looked.includes(frame.id));
+  if (frames.length === 0) return;
+  const motion = `__device.motionSince(${tab.now() - tab.activity.inputAt},${MOTION_MS})`;
+  const ends = Promise.all(frames.map((frame) => tab.frames.run(frame, motion).catch(() => {})));
+  await tab.activity.orUntil(ends, () => tab.activity.navigating || tab.interrupted, MOTION_MS);
+}
+
+async function atRest(tab: Tab, options: SettleOptions): Promise<Rest> {
   const { activity } = tab;
   const startDocuments = activity.documents;
   let changed = false;
