@@ -16,6 +16,14 @@ function people(count) {
   );
 }
 
+/** Buttons and, one in ten, plain elements: all listen by themselves, and the plain ones show it in no other way. */
+function listening(count) {
+  return page(
+    'Listening',
+    `<div id="all"></div><script>for (let i = 0; i < ${count}; i++) { const it = document.createElement(i % 10 ? 'button' : 'div'); it.textContent = 'Thing ' + i; it.addEventListener('click', () => { it.textContent = 'Pressed ' + i; }); all.append(it); }</script>`,
+  );
+}
+
 /** Buttons whose effect comes late: two timers and two requests. */
 export const lateChanges = ['Timer 150', 'Timer 400', 'Request 150', 'Request 800'];
 
@@ -49,6 +57,7 @@ export async function servePages() {
     response.setHeader('cache-control', 'no-store');
     if (url.pathname === '/late') response.end(late);
     else if (url.pathname === '/covered') response.end(covered);
+    else if (url.pathname === '/listening') response.end(listening(Number(url.searchParams.get('n'))));
     else if (url.pathname === '/people') response.end(people(Number(url.searchParams.get('n'))));
     else response.end(page('Empty', ''));
   });

@@ -3,15 +3,15 @@
  *
  * JEV_BENCH_OPERATIONS=10000 runs the memory part at its full length; JEV_BENCH_PEERS=0 leaves the peers out.
  */
-import { randomUUID } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as v from 'valibot';
 import { readAddress } from '../dist/host/devices/browser/address.js';
 import { BrowserDeviceConfig } from '../dist/host/devices/browser/config.js';
-import { startDeviceServer } from '../dist/host/devices/browser/device-server.js';
 import { deviceDirectory, startEmbeddedBrowser } from '../dist/host/devices/browser/spawn.js';
+import { lookForListeners } from '../dist/host/devices/browser/tab/hidden.js';
+import { deviceClient, ownServer } from './device-client.mjs';
 import { lateChanges, servePages } from './device-pages.mjs';
 import { installPeers, notMeasured, peers, startPeer } from './device-peers.mjs';
 import { markdownTable, median, quantile } from './report.mjs';
@@ -41,6 +41,7 @@ try {
   await bytes([device, ...others]);
   for (const other of others) await other.close();
   await differences();
+  await listeners();
   await memory();
 } finally {
   await embedded.stop();
@@ -48,80 +49,13 @@ try {
   rmSync(dataDir, { recursive: true, force: true, maxRetries: 5 });
 }
 
-/** The device over its own interface, in the shape of a peer. */
-async function deviceClient(url, key) {
-  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
-  const { grants } = await (await fetch(new URL('/v1/grants', url), { headers })).json();
-  const scope = { device_id: grants[0].deviceId, grant_id: grants[0].id, tab_id: grants[0].policy.tabs[0].id };
-  let id = 0;
-  const raw = async (name, args) => {
-    const response = await fetch(new URL('/mcp', url), {
-      method: 'POST',
-      headers,
-      body: JSON.stringify({ jsonrpc: '2.0', id: ++id, method: 'tools/call', params: { name, arguments: args } }),
-    });
-    const { result } = await response.json();
-    return { isError: result.isError === true, text: result.content[0].text };
-  };
-  let lease;
-  const call = async (name, args = {}) => {
-    lease ??= JSON.parse((await raw('browser_task_acquire', { ...scope, operation_id: randomUUID() })).text).result
-      .lease_token;
-    return raw(name, { ...scope, lease_token: lease, ...args });
-  };
-  const renew = async () => {
-    const { isError } = await call('browser_task_renew', { operation_id: randomUUID() });
-    // The peers took longer than the lease lasts.
-    if (isError) lease = undefined;
-  };
-  return {
-    name: 'browser device',
-    call,
-    renew,
-    open: async (address) => {
-      await renew();
-      await call('tab_navigate', { operation_id: randomUUID(), url: address });
-    },
-    observe: async () => (await call('page_observe')).text,
-    controls: (text) => JSON.parse(text).elements.length,
-    async clickAndSee(label) {
-      await renew();
-      const page = JSON.parse((await call('page_observe')).text);
-      const element = page.elements.find((candidate) => candidate.label === label);
-      if (!element) throw new Error(`the device does not show "${label}"`);
-      const start = performance.now();
-      const done = await call('page_click', {
-        operation_id: randomUUID(),
-        ref: element.ref,
-        generation: page.generation,
-      });
-      const taken = performance.now() - start;
-      return { ms: taken, page: done.text, refused: done.isError };
-    },
-  };
-}
-
 /** What the device adds to its own snapshot: HTTP, MCP, records, JSON. */
 async function againstRawEvaluate() {
-  const directory = mkdtempSync(join(tmpdir(), 'device-bench-raw-'));
-  const server = await startDeviceServer({
-    config,
-    directory,
-    host: '127.0.0.1',
-    port: 0,
-    keys: [{ id: 'bench', role: 'connector', sha256: await sha256('bench-key-bench-key') }],
-    env: process.env,
-    asRoot: process.getuid?.() === 0,
-    version: '0',
-    onStop: () => {},
-    now: Date.now,
-  });
-  const client = await deviceClient(server.url, 'bench-key-bench-key');
+  const { client, tabOf, close } = await ownServer(config);
   const rows = [];
   for (const size of [500, 3000]) {
     await client.open(`${pages.url}/people?n=${size}`);
-    const [{ id }] = server.browser.tabs();
-    const tab = await server.browser.tab(id);
+    const tab = await tabOf();
     const { main } = tab.frames;
     const expression = `__device.observe(${JSON.stringify(main.token)},{"elements":150,"text":24000,"viewportText":6000})`;
     const [whole, raw] = [[], []];
@@ -133,8 +67,33 @@ async function againstRawEvaluate() {
   }
   console.log('### Observation against the same snapshot as one raw evaluate (must: at most 1.5)\n');
   console.log(markdownTable(['controls', 'raw evaluate ms', 'page_observe ms', 'ratio'], rows), '\n');
-  await server.close();
-  rmSync(directory, { recursive: true, force: true, maxRetries: 5 });
+  await close();
+}
+
+/** Asking the browser who listens, apart from the looks that it goes on beside: whole, and once all are known. */
+async function listeners() {
+  const { client, tabOf, close } = await ownServer(config);
+  const rows = [];
+  for (const size of [500, 3000]) {
+    const [first, known] = [[], []];
+    let looks = 0;
+    for (let i = 0; i < rounds; i++) {
+      await client.open(`${pages.url}/listening?n=${size}`);
+      const { frames } = await tabOf();
+      const scan = () => timed(() => lookForListeners(frames, frames.main, 0, Date.now()));
+      delete frames.main.listeners;
+      first.push(await scan());
+      for (looks = 1; frames.main.listeners.size < size && looks < 50; looks++) await scan();
+      known.push(await scan());
+    }
+    rows.push([size, ms(median(first)), looks, ms(median(known))]);
+  }
+  console.log('### Who listens: the scan alone; a look waits for the first one, later ones go on beside the work\n');
+  console.log(
+    markdownTable(['elements that listen', 'first scan ms', 'scans until all are known', 'scan after that ms'], rows),
+    '\n',
+  );
+  await close();
 }
 
 async function startPeers() {
@@ -304,9 +263,4 @@ async function timed(work) {
   const start = performance.now();
   await work();
   return performance.now() - start;
-}
-
-async function sha256(text) {
-  const { createHash } = await import('node:crypto');
-  return createHash('sha256').update(text).digest('hex');
 }

@@ -39,6 +39,13 @@ describe('text of Chinese, Japanese and Korean', () => {
     expect(find(seen(done), 'Only inserted').value).toBe('寿司');
   });
 
+  it.each([
+    ['Secret', 'รหัส猫한국'],
+    ['Short', '猫猫猫猫'],
+  ])('reaches a field that no input method works in, or that it fills: %s', async (label, text) => {
+    expect(await device.type(await open('composing'), label, text)).toMatchObject({ result: { exact: true } });
+  });
+
   it('is committed before Enter, which is never part of it', async () => {
     seen(await device.type(await open('composing'), 'Chat', 'すし', true));
     expect(heard('Chat').filter((event) => event.startsWith('sent'))).toEqual(['sent すし']);

@@ -5,7 +5,7 @@ import type { Observation } from '../../sdk/devices/remote-browser-contract.ts';
 import { find, seen } from '../fixtures/device.ts';
 import { deviceOnSite } from '../fixtures/device-site.ts';
 
-const { site, device, open } = await deviceOnSite();
+const { site, device, open, effectsOf } = await deviceOnSite();
 const labels = (page: Observation) => page.elements.map((element) => element.label);
 
 describe('names', () => {
@@ -118,19 +118,40 @@ describe('controls', () => {
     expect(site.count('plain: listener')).toBe(1);
   });
 
-  it.each([10, 600])('that only listen, among %d buttons, are found in a while', async (buttons) => {
-    let page = await open(`listened?${buttons}`);
-    expect(page.elements.filter(({ label }) => label === 'First listener')).toHaveLength(1);
-    // It comes last in the document, and at most 250 are marked in one go; later looks know the others.
-    await vi.waitFor(
-      async () => {
-        page = await device.observe();
-        find(page, 'Last listener');
-      },
-      { timeout: 20_000, interval: 500 },
-    );
-    seen(await device.click(page, 'Last listener'));
-    expect(site.effects).toEqual(['listened: last']);
+  it.each([10, 500, 3000])(
+    'that only listen, among %d buttons that listen, are found in a while and keep their refs',
+    { timeout: 90_000 },
+    async (buttons) => {
+      let page = await open(`listened?${buttons}`);
+      const first = find(page, 'First listener').ref;
+      // It comes last in the document, and at most 250 are marked in one go; later looks know the others.
+      await vi.waitFor(
+        async () => {
+          page = await device.observe();
+          find(page, 'Last listener');
+          expect(find(page, 'First listener').ref).toBe(first);
+        },
+        { timeout: 80_000, interval: 500 },
+      );
+      const last = find(page, 'Last listener').ref;
+      page = seen(await device.click(page, 'Last listener'));
+      expect(site.effects).toEqual(['listened: last']);
+      expect([find(page, 'First listener').ref, find(page, 'Last listener').ref]).toEqual([first, last]);
+    },
+  );
+
+  it('that only listen and are put in the place of one that did are others', async () => {
+    const page = await open('listened?10');
+    const renewed = seen(await device.click(page, 'Last listener'));
+    const renew = seen(await device.click(renewed, 'Renew'));
+    const fresh = find(renew, 'First listener');
+    expect(fresh.ref).not.toBe(find(page, 'First listener').ref);
+    expect(await device.click(renewed, 'First listener')).toMatchObject({
+      outcome: 'not_executed',
+      cause: 'TARGET_GONE',
+    });
+    seen(await device.click(await device.observe(), 'First listener'));
+    expect(effectsOf('listened')).toEqual(['last', 'early again']);
   });
 
   it('whose input is see-through or not drawn are worked through what is drawn', async () => {

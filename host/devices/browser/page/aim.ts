@@ -1,6 +1,6 @@
 /** From a ref of an observation to the place to touch, if what the decision rested on is still so and it is on top. */
 import * as changes from './changes.ts';
-import { type Unfit, unfit } from './fit.ts';
+import { type Unfit, unfit, unfitSlider } from './fit.ts';
 import { Clips, elementAt, outOfFrame } from './geometry.ts';
 import { type Staleness, staleness } from './guard.ts';
 import { coverName, type Point, placeOf, touch } from './hit.ts';
@@ -49,10 +49,8 @@ export function aim(generation: number, ref: string, text: string | null): Aim |
   if (isDisabled(target)) return { refused: 'TARGET_DISABLED' };
   if (isFileInput(target)) return { refused: 'FILE_CHOOSER_REFUSED' };
   const entry: Partial<Aim> = text === null ? {} : { ...entryOf(target), plain: isPlainField(target) };
-  if (text !== null && (entry.entry === 'keys' || entry.entry === 'set')) {
-    const problem = unfit(target, text);
-    if (problem) return { refused: 'VALUE_NOT_ACCEPTED', ...problem };
-  }
+  const problem = text === null ? undefined : problemOf(target, entry.entry, text);
+  if (problem) return { refused: 'VALUE_NOT_ACCEPTED', ...problem };
   const drawn = drawnOf(target);
   if (!drawn) return { refused: 'TARGET_OUT_OF_REACH' };
   let place = placeOf(drawn, new Clips());
@@ -72,6 +70,11 @@ export function aim(generation: number, ref: string, text: string | null): Aim |
     focused: isInside(activeElement(document), target),
     ...entry,
   };
+}
+
+function problemOf(target: Element, entry: Aim['entry'], text: string): Unfit | undefined {
+  if (entry === 'slider') return unfitSlider(target, text);
+  return entry === 'keys' || entry === 'set' ? unfit(target, text) : undefined;
 }
 
 function drawnOf(target: Element): Element | undefined {

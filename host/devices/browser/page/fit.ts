@@ -25,6 +25,21 @@ export function unfit(target: Element, text: string): Unfit | undefined {
   return cause && { cause, accepts: acceptedBy(field) };
 }
 
+/** The same for a slider that is made of plain elements, which is moved by its keys between the limits that it states. */
+export function unfitSlider(target: Element, text: string): Unfit | undefined {
+  const wanted = text.replace(/[%\s]/g, '');
+  const number = wanted === '' ? Number.NaN : Number(wanted);
+  const isSlider = target.getAttribute('role') === 'slider';
+  const min = limit(target.getAttribute('aria-valuemin') ?? '', isSlider ? 0 : -Infinity);
+  const max = limit(target.getAttribute('aria-valuemax') ?? '', isSlider ? 100 : Infinity);
+  if (number >= min && number <= max) return undefined;
+  const limits = [min > -Infinity && `from ${min}`, max < Infinity && `to ${max}`];
+  return {
+    cause: Number.isFinite(number) ? 'VALUE_OUT_OF_RANGE' : 'VALUE_MALFORMED',
+    accepts: ['a number', ...limits].filter(Boolean).join(' '),
+  };
+}
+
 /** The value as the field would hold it: trimmed, in the field's own way of writing it. */
 export function written(field: HTMLInputElement, text: string): string {
   return copyWith(field, text).value;
