@@ -205,8 +205,13 @@ function isCount(value: unknown): value is number {
   return Number.isSafeInteger(value) && (value as number) >= 0;
 }
 
-export function invalidResponse(validationReason: ValidationReason, status?: number): HostError {
-  return new HostError('JEV_INVALID_RESPONSE', { validationReason, ...(status === undefined ? {} : { status }) });
+/** @param empty there was nothing in the answer. */
+export function invalidResponse(validationReason: ValidationReason, status?: number, empty = false): HostError {
+  return new HostError('JEV_INVALID_RESPONSE', {
+    validationReason,
+    ...(status === undefined ? {} : { status }),
+    ...(empty ? { empty } : {}),
+  });
 }
 
 function fail(reason: ValidationReason): never {

@@ -466,6 +466,27 @@ describe('a provider’s fault', () => {
     expect((await failure(jev.evaluate(request, caller))).details).toMatchObject(details);
   });
 
+  it.each([
+    ['hang', undefined],
+    ['hang-after-headers', 'response'],
+    ['trickle', 'response'],
+  ] as const)('"%s" says whether the answer had begun', async (fault, phase) => {
+    const server = await evaluator({ fault });
+    const { service: jev } = service({ baseUrl: server.url, timeoutMs: 500 });
+    const { code, details } = await failure(jev.evaluate(request, caller));
+    expect([code, details.phase]).toEqual(['JEV_DEADLINE_EXCEEDED', phase]);
+  });
+
+  it.each([
+    ['empty', true],
+    ['truncated', undefined],
+  ] as const)('"%s" says whether there was anything in the answer', async (fault, empty) => {
+    const server = await evaluator({ fault });
+    const { service: jev } = service({ baseUrl: server.url });
+    const { code, details } = await failure(jev.evaluate(request, caller));
+    expect([code, details.status, details.empty]).toEqual(['JEV_INVALID_RESPONSE', 200, empty]);
+  });
+
   it('"status-429-hostile" passes no text on', async () => {
     const server = await evaluator({ fault: 'status-429-hostile' });
     const { service: jev } = service({ baseUrl: server.url });

@@ -6,7 +6,7 @@
  * and is never passed on.
  */
 import type { Dispatcher } from 'undici';
-import { HostError } from '../../sdk/contract/errors.ts';
+import { HostError, isHostError } from '../../sdk/contract/errors.ts';
 import { invalidResponse } from './answer-validation.ts';
 import type { Connection } from './connection.ts';
 import type { EndSignal } from './deadline.ts';
@@ -41,12 +41,19 @@ export function sendToProvider(dispatcher: Dispatcher, request: ProviderRequest)
     let received = 0;
     const chunks: Buffer[] = [];
 
+    // Whether the answer had begun: then the provider has worked, and may have charged for it.
+    const stopped = (): unknown => {
+      const { reason } = signal;
+      return status > 0 && isHostError(reason)
+        ? new HostError(reason.code, { ...reason.details, phase: 'response' })
+        : reason;
+    };
     const end = (error: unknown): void => {
       signal.removeEventListener('abort', onAbort);
       reject(error);
       controller?.abort(error instanceof Error ? error : new Error('ended'));
     };
-    const onAbort = (): void => end(signal.reason);
+    const onAbort = (): void => end(stopped());
     signal.addEventListener('abort', onAbort, { once: true });
 
     dispatcher.dispatch(
@@ -89,12 +96,12 @@ export function sendToProvider(dispatcher: Dispatcher, request: ProviderRequest)
           const text = (chunks.length === 1 ? chunks[0] : Buffer.concat(chunks, received))?.toString('utf8') ?? '';
           const parsed = parseJson(text);
           if (status >= 300) reject(providerFailure(status, headers, parsed));
-          else if (parsed === undefined) reject(invalidResponse('ENVELOPE', status));
+          else if (parsed === undefined) reject(invalidResponse('ENVELOPE', status, received === 0));
           else resolve(parsed);
         },
         onResponseError(_controller, error) {
           signal.removeEventListener('abort', onAbort);
-          reject(signal.aborted ? signal.reason : new HostError('JEV_PROVIDER_UNAVAILABLE', cause(error)));
+          reject(signal.aborted ? stopped() : new HostError('JEV_PROVIDER_UNAVAILABLE', cause(error)));
         },
       },
     );

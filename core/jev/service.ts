@@ -24,7 +24,8 @@ export interface EvaluateOptions {
 
 export interface JevService {
   /**
-   * @throws a `JEV_…` HostError. Its details carry `status`, `retryAfter`, `resetAt` and `validationReason` where known.
+   * @throws a `JEV_…` HostError. Its details carry `status`, `retryAfter`, `resetAt` and `validationReason` where known,
+   *   `phase: 'response'` when it was stopped while the answer came, `empty` when there was nothing in it.
    */
   evaluate(request: JevRequest, caller: JevCaller, options?: EvaluateOptions): Promise<JevResult>;
   /** Whether the agent may use Jev now (wire-contracts 5.1). */

@@ -90,7 +90,7 @@ export function createProgramService(deps: ProgramServiceDeps): ProgramService {
         const { found, denied, missing, generation } = lookUp(v.parse(References, given), caller, sources);
         return { tools: found.filter(({ ref }) => ref !== EVALUATE).map(described), denied, missing, generation };
       },
-      check: async (given) => deps.typeCheck.check(v.parse(Source, given)),
+      check: async (given) => deps.typeCheck.check(v.parse(Source, given), ownerKey(caller)),
       async start(given) {
         const { id, generation, runner } = v.parse(StartRequest, given);
         const found = lookUp(runner.requires, caller, sources);

@@ -21,6 +21,10 @@ export function jevFailure(error: unknown): HostError {
   // The host's own sentence for programs.
   if (code?.startsWith('PROGRAM_')) return programError('PROGRAM_CALL_FAILED', sentenceOf(error));
   const status = details.status;
+  if (code === 'JEV_INVALID_RESPONSE' && details.empty === true)
+    return programError('PROGRAM_CALL_FAILED', 'TypeSafe returned an empty response');
+  if (details.phase === 'response' && (code === 'JEV_DEADLINE_EXCEEDED' || code === 'JEV_CANCELLED'))
+    return programError('PROGRAM_CALL_FAILED', 'Jev response cancelled or timed out');
   // What came back with a good status was too large, or no JSON at all.
   if (code === 'JEV_INVALID_RESPONSE' && typeof status === 'number' && status < 300)
     return programError('PROGRAM_CALL_FAILED', 'TypeSafe returned an invalid or oversized typed response');

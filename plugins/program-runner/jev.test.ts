@@ -179,6 +179,21 @@ describe('a failed evaluation is named in the words programs know', () => {
     ['a deadline', { code: 'JEV_DEADLINE_EXCEEDED' }, 'Jev request cancelled or timed out'],
     ['a cancellation', { code: 'JEV_CANCELLED' }, 'Jev request cancelled or timed out'],
     [
+      'a deadline while the answer came',
+      { code: 'JEV_DEADLINE_EXCEEDED', details: { phase: 'response' } },
+      'Jev response cancelled or timed out',
+    ],
+    [
+      'a cancellation while the answer came',
+      { code: 'JEV_CANCELLED', details: { phase: 'response' } },
+      'Jev response cancelled or timed out',
+    ],
+    [
+      'nothing in the answer',
+      { code: 'JEV_INVALID_RESPONSE', details: { status: 200, empty: true } },
+      'TypeSafe returned an empty response',
+    ],
+    [
       'no credential',
       { code: 'JEV_AUTHENTICATION_FAILED' },
       'Jev credentials unavailable: set TYPESAFE_API_KEY or configure jev.credentialCommand',

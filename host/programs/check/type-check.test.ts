@@ -35,6 +35,60 @@ describe('the type check process', () => {
     expect((await typeCheck.check({ declarations, code: 'return 3;' })).diagnostics).toEqual([]);
   }, 60_000);
 
+  it.each([
+    [
+      'a union of a million texts',
+      `type D = '0'|'1'|'2'|'3'|'4'|'5'|'6'|'7'|'8'|'9'; const x: \`\${D}\${D}\${D}\${D}\${D}\${D}\` = 'x'; return x;`,
+    ],
+    [
+      'texts that are taken apart character by character',
+      `type Chars<S extends string, A extends unknown[] = []> = S extends \`\${infer H}\${infer T}\` ? Chars<T, [...A, H]> : A; const x: Chars<'${'x'.repeat(20_000)}'> = 1; return x;`,
+    ],
+    [
+      'types that multiply with each other',
+      `type P<A, B> = A extends unknown ? B extends unknown ? [A, B] : never : never; ${Array.from({ length: 12 }, (_, n) => `type U${n + 1} = P<${n === 0 ? '1|2|3' : `U${n}`}, ${n === 0 ? '1|2|3' : `U${n}`}>;`).join(' ')} const x: U12 = 1; return x;`,
+    ],
+    [
+      'overloads without number',
+      `${Array.from({ length: 1500 }, (_, n) => `function f(a: ${n}): ${n};`).join('')} function f(a: any): any { return a; } return f(f(f(f(input))));`,
+    ],
+    ['calls within calls', `const f = <T,>(x: T) => [x, x] as const; return ${'f('.repeat(60)}1${')'.repeat(60)};`],
+    ['brackets within brackets', `return ${'['.repeat(20_000)}${']'.repeat(20_000)};`],
+    [
+      'one object of tens of thousands of keys',
+      `return {${Array.from({ length: 9000 }, (_, n) => `k${n}:1`).join(',')}};`,
+    ],
+    ['conditions without end', `let a: any = input; ${'if (a) a = a.b; else '.repeat(2500)}; return a;`],
+  ])(
+    'comes to an end with %s, and goes on with the next',
+    async (_what, code) => {
+      const ended = await typeCheck.check({ declarations, code }).then(
+        ({ diagnostics }) => `${diagnostics.length} findings`,
+        (error) => error.message,
+      );
+      expect(ended).toMatch(/^\d+ findings$|^Jev program typecheck failed: /);
+      expect((await typeCheck.check({ declarations, code: 'return 3;' })).diagnostics).toEqual([]);
+      expect((await typeCheck.check({ declarations, code: `return ${Math.random()};` })).diagnostics).toEqual([]);
+    },
+    60_000,
+  );
+
+  it('lets callers take turns: one with many long checks holds another back by one', async () => {
+    const own = createTypeCheck();
+    try {
+      const done: string[] = [];
+      const slow = (n: number) => `const numbers = [${Array(4000).fill(n).join(',')}]; return numbers;`;
+      const many = [1, 2, 3, 4].map((n) =>
+        own.check({ declarations, code: slow(n) }, 'many').then(() => done.push('many')),
+      );
+      const one = own.check({ declarations, code: 'return 5;' }, 'one').then(() => done.push('one'));
+      await Promise.all([...many, one]);
+      expect(done.indexOf('one')).toBeLessThan(3);
+    } finally {
+      own.stop();
+    }
+  }, 30_000);
+
   it('says so when it was stopped', async () => {
     const own = createTypeCheck();
     const checked = own.check({ declarations, code: 'return 4;' });

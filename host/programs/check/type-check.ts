@@ -11,6 +11,7 @@ import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { programError } from '../../../sdk/programs/program-error.ts';
 import type { CheckRequest, CheckResult } from './checker.ts';
+import { Turns } from './turns.ts';
 
 /** Milliseconds that one check may take. */
 export const CHECK_DEADLINE_MS = 5000;
@@ -26,8 +27,11 @@ const MAX_CACHED = 256;
 const MAX_CACHED_CHARS = 65_536;
 
 export interface TypeCheck {
-  /** @throws PROGRAM_TYPECHECK_FAILED when the check took too long or the compiler ended */
-  check(request: CheckRequest): Promise<CheckResult>;
+  /**
+   * @param caller whose program it is: callers take turns.
+   * @throws PROGRAM_TYPECHECK_FAILED when the check took too long or the compiler ended
+   */
+  check(request: CheckRequest, caller?: string): Promise<CheckResult>;
   /** Starts the process before anybody waits for it. */
   warm(): Promise<void>;
   stop(): void;
@@ -47,7 +51,7 @@ class CheckProcess implements TypeCheck {
   #child: ChildProcess | undefined;
   #ready: Promise<ChildProcess> | undefined;
   #waiting = new Map<number, Waiting>();
-  #queue: Promise<unknown> = Promise.resolve();
+  readonly #turns = new Turns();
   #next = 1;
   #stopped = false;
 
@@ -55,7 +59,7 @@ class CheckProcess implements TypeCheck {
     await this.#start();
   }
 
-  async check(request: CheckRequest): Promise<CheckResult> {
+  async check(request: CheckRequest, caller = ''): Promise<CheckResult> {
     const key = createHash('sha256')
       .update(JSON.stringify([request.declarations, request.code]))
       .digest('hex');
@@ -67,9 +71,7 @@ class CheckProcess implements TypeCheck {
       return cached;
     }
     // One at a time, so that a deadline measures one check and ends only its own.
-    const turn = this.#queue.then(() => this.#checkNow(request));
-    this.#queue = turn.catch(() => undefined);
-    const result = await turn;
+    const result = await this.#turns.take(caller, () => this.#checkNow(request));
     if ((result.javascript?.length ?? 0) <= MAX_CACHED_CHARS) {
       this.#cache.set(key, result);
       const [oldest] = this.#cache.keys();
