@@ -137,6 +137,20 @@ describe.each([
   });
 });
 
+describe('what was fetched ahead', async () => {
+  const device = await startDevice({ navigation: { allow } });
+  afterAll(() => device.close());
+
+  it('is not shown where it may not be opened', async () => {
+    const ahead = JSON.stringify({ prefetch: [{ urls: ['INSIDE/ahead'], eagerness: 'immediate' }] });
+    servers.show(going(`location = 'INSIDE/ahead'`, `<script type=speculationrules>${ahead}</script>`));
+    const page = await device.open(`${servers.outside}/page`);
+    await eventually(() => servers.reached.length > 0, 'it was fetched ahead');
+    expect(await refusalOf(device, seen(await device.click(page, 'Go')))).toBe(ADDRESS);
+    expect((await device.observe()).text).not.toContain('Nobody');
+  });
+});
+
 describe('the address that the owner opens', async () => {
   const device = await startDevice({ navigation: { allow } });
   afterAll(() => device.close());
