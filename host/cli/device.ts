@@ -261,7 +261,8 @@ async function askDevice(
   } catch (error) {
     throw new HostError('DEVICE_UNREACHABLE', { address: device.url }, { cause: error });
   }
-  const value = (await response.json()) as { error?: string };
-  if (!response.ok) refuse('DEVICE_REFUSED', { error: value.error ?? response.status });
+  const value = (await response.json()) as { error?: string; cause?: string };
+  const { error = response.status, cause } = value;
+  if (!response.ok) refuse('DEVICE_REFUSED', { error: cause === undefined ? error : `${error} (${cause})` });
   return value;
 }

@@ -1,6 +1,5 @@
 /** The browser itself: started or joined, its tabs found and opened, started anew after it was lost. */
 import { randomUUID } from 'node:crypto';
-import { lookup } from 'node:dns/promises';
 import { join } from 'node:path';
 import { refuse } from '../../../sdk/contract/errors.ts';
 import { attachChromium } from './chromium/attach.ts';
@@ -9,8 +8,9 @@ import { type Chromium, launchChromium } from './chromium/launch.ts';
 import { watchChromium } from './chromium/watch.ts';
 import type { BrowserDeviceConfig } from './config.ts';
 import { followDownloads } from './downloads.ts';
-import { Navigation } from './navigation/navigation.ts';
-import { Rules } from './navigation/rules.ts';
+import { LOOKUP_MS, namesWithin, type Resolve } from './navigation/names.ts';
+import { Navigation, type Whose } from './navigation/navigation.ts';
+import { type Denial, Rules } from './navigation/rules.ts';
 import { pageScript } from './page-script.ts';
 import type { TabSummary } from './records/grants.ts';
 import { Refusal } from './refusal.ts';
@@ -23,6 +23,8 @@ export interface BrowserOptions {
   env: NodeJS.ProcessEnv;
   asRoot: boolean;
   now(): number;
+  /** How names are looked up; as this machine does it otherwise. */
+  resolve?: Resolve;
   /** A tab went away, with everything that was granted on it. */
   onTabGone(tabId: string): void;
 }
@@ -32,11 +34,16 @@ export type TabFate = 'TAB_CLOSED' | 'DEVICE_BROWSER_LOST';
 /** Tabs that are gone and still known, so that who worked on one is told what became of it. */
 const KEPT_FATES = 100;
 
+/** Milliseconds for the first answer to an address that the owner opens; then it goes on loading. */
+const OPEN_MS = 20_000;
+
 interface Target {
   tabId: string;
   title: string;
   url: string;
   opened: boolean;
+  /** The target whose page opened it. */
+  openerId: string | undefined;
   tab?: Promise<Tab>;
 }
 
@@ -55,9 +62,10 @@ export class Browser {
 
   constructor(options: BrowserOptions) {
     this.#options = options;
-    this.navigation = new Navigation(new Rules(options.config.navigation, resolveName), {
-      direct: options.config.proxy === undefined || options.config.proxy === 'direct',
-    });
+    const { navigation, proxy, attach } = options.config;
+    const direct = proxy === undefined || proxy === 'direct';
+    const rules = new Rules(navigation, { resolve: options.resolve ?? namesWithin(LOOKUP_MS), direct });
+    this.navigation = new Navigation(rules, { everyTab: attach === undefined });
   }
 
   get pid(): number | undefined {
@@ -109,6 +117,7 @@ export class Browser {
     protocol.on('Target.targetCreated', ({ targetInfo }) => this.#appeared(targetInfo));
     protocol.on('Target.targetInfoChanged', ({ targetInfo }) => this.#appeared(targetInfo));
     protocol.on('Target.targetDestroyed', ({ targetId }) => this.#gone(targetId));
+    await this.navigation.hold(protocol, (frameId) => this.#whose(frameId));
     await protocol.send('Target.setDiscoverTargets', {
       discover: true,
       filter: [{ type: 'page', exclude: false }, { exclude: true }],
@@ -144,6 +153,7 @@ export class Browser {
       title: info.title,
       url: info.url,
       opened: info.openerId !== undefined || info.openerFrameId !== undefined,
+      openerId: info.openerId,
     });
     void opener?.tab?.then((tab) =>
       tab.notices.add('NEW_WINDOW', 'The page opened another window; it is outside of this task.'),
@@ -152,6 +162,20 @@ export class Browser {
 
   #tabOfFrame(frameId: string): Tab | undefined {
     return [...this.#open].find((tab) => tab.frames.get(frameId) !== undefined);
+  }
+
+  /** A frame is of a tab that is worked on, or of a window that such a tab opened, itself or through another window. */
+  #whose(frameId: string): Whose | undefined {
+    const own = this.#tabOfFrame(frameId);
+    if (own) return { tab: own, place: frameId === own.frames.mainId ? 'page' : 'frame' };
+    const seen = new Set<string>();
+    let id = this.#targets.get(frameId)?.openerId;
+    while (id !== undefined && !seen.has(id)) {
+      seen.add(id);
+      for (const tab of this.#open) if (tab.info.targetId === id) return { tab, place: 'window' };
+      id = this.#targets.get(id)?.openerId;
+    }
+    return undefined;
   }
 
   /** The owner took a permission back: what is under way on the tab ends as soon as it can. */
@@ -163,6 +187,7 @@ export class Browser {
     const target = this.#targets.get(targetId);
     if (!target) return;
     this.#targets.delete(targetId);
+    this.navigation.begin(targetId);
     for (const tab of this.#open) if (tab.info.targetId === targetId) this.#open.delete(tab);
     this.#ended(target.tabId, 'TAB_CLOSED');
   }
@@ -225,10 +250,22 @@ export class Browser {
     return tab;
   }
 
-  async openTab(url = 'about:blank'): Promise<string> {
+  /** @returns the new tab's id, or why its address may not be visited; then no tab stays. */
+  async openTab(url = 'about:blank'): Promise<string | Denial> {
+    const denial = await this.navigation.refusal(url);
+    if (denial) return denial;
     const { protocol } = this.#chromium ?? refuse('DEVICE_CHROMIUM_FAILED', { problem: 'it is not running' });
-    const { targetId } = await protocol.send('Target.createTarget', { url });
-    return this.#targets.get(targetId)?.tabId ?? '';
+    const { targetId } = await protocol.send('Target.createTarget', { url: 'about:blank' });
+    const tabId = this.#targets.get(targetId)?.tabId ?? '';
+    if (url === 'about:blank') return tabId;
+    // A redirect may lead where the address itself does not: the first answer is waited for.
+    const tab = await this.tab(tabId);
+    await tab.activity.orUntil(tab.send('Page.navigate', { url }), () => tab.interrupted, OPEN_MS);
+    const blocked = this.navigation.blocked(targetId);
+    if (!blocked) return tabId;
+    await protocol.send('Target.closeTarget', { targetId });
+    this.#gone(targetId);
+    return blocked;
   }
 
   async close(): Promise<void> {
@@ -236,13 +273,5 @@ export class Browser {
     await this.#starting?.catch(() => {});
     await this.#chromium?.close();
     this.#targets.clear();
-  }
-}
-
-async function resolveName(name: string): Promise<string[]> {
-  try {
-    return (await lookup(name, { all: true, verbatim: true })).map(({ address }) => address);
-  } catch {
-    return [];
   }
 }

@@ -13,6 +13,7 @@ import { type DeviceKey, DeviceKeys } from '../serving/keys.ts';
 import { type McpTool, mcpServer } from '../serving/mcp.ts';
 import { Browser } from './browser.ts';
 import type { BrowserDeviceConfig } from './config.ts';
+import type { Resolve } from './navigation/names.ts';
 import { ownerPage } from './owner-page.ts';
 import { Presence } from './presence.ts';
 import { Grants } from './records/grants.ts';
@@ -38,6 +39,8 @@ export interface DeviceServerOptions {
   /** Called when the device was told to stop or was alone for too long. */
   onStop(reason: 'asked' | 'alone'): void;
   now(): number;
+  /** How names are looked up; as this machine does it otherwise. */
+  resolve?: Resolve;
 }
 
 export interface DeviceServer {
@@ -62,6 +65,7 @@ export async function startDeviceServer(options: DeviceServerOptions): Promise<D
     env: options.env,
     asRoot: options.asRoot,
     now,
+    ...(options.resolve ? { resolve: options.resolve } : {}),
     onTabGone: (tabId) => leases.revoke({ tabId }),
   });
   const deviceId = await deviceIdOf(store);
@@ -113,10 +117,10 @@ export async function startDeviceServer(options: DeviceServerOptions): Promise<D
     'POST /v1/tabs': async ({ body }) => {
       const wish = v.safeParse(v.optional(v.strictObject({ url: v.optional(v.string()) }), {}), body ?? {});
       if (!wish.success) return json(400, { error: 'INVALID_INPUT' });
-      const denial = wish.output.url === undefined ? undefined : await browser.navigation.refusal(wish.output.url);
-      if (denial) return json(403, { error: denial.code, cause: denial.cause });
       await browser.start();
-      return json(201, { id: await browser.openTab(wish.output.url) });
+      const opened = await browser.openTab(wish.output.url);
+      if (typeof opened === 'string') return json(201, { id: opened });
+      return json(403, { error: opened.code, cause: opened.cause });
     },
     'POST /v1/grants': ({ body }) => {
       const wish = v.safeParse(GrantWish, body);

@@ -17,7 +17,7 @@ export async function navigate(context: ActionContext, args: { url: string }, na
   await context.dispatching();
   if (tab.crashed || tab.unresponsive) await tab.revive();
   const { documents } = tab.activity;
-  navigation.begin(tab);
+  navigation.begin(tab.frames.mainId);
   const answer = await tab.activity.orUntil(
     tab.send('Page.navigate', { url: args.url }),
     () => tab.interrupted,
@@ -29,7 +29,7 @@ export async function navigate(context: ActionContext, args: { url: string }, na
     // The server has not answered yet: the navigation goes on, and the page says that it is loading.
     return { result: { completed_action: 'NAVIGATE', loading: true }, frames: [tab.frames.mainId] };
   }
-  const blocked = navigation.blocked(tab);
+  const blocked = navigation.blocked(tab.frames.mainId);
   const failed: string | undefined = answer.errorText;
   if (answer.loaderId && !failed)
     await tab.activity.until(() => tab.activity.documents > documents || tab.interrupted, ANSWER_MS);

@@ -5,8 +5,9 @@
  */
 import type { Observation } from '../../../../sdk/devices/remote-browser-contract.ts';
 import type { EventListener, Protocol } from '../chromium/protocol.ts';
+import { Leaving } from '../navigation/leaving.ts';
 import type { Navigation } from '../navigation/navigation.ts';
-import { Refusal } from '../refusal.ts';
+import { Refusal, stale } from '../refusal.ts';
 import { Activity } from './activity.ts';
 import { type Frame, Frames, SCRIPT_WORLD } from './frames.ts';
 import { Notices } from './notices.ts';
@@ -45,6 +46,7 @@ export class Tab {
   readonly frames: Frames;
   readonly activity: Activity;
   readonly notices = new Notices();
+  readonly leaving = new Leaving();
   /** One call at a time; a tab has one pointer and one focus. */
   readonly serial = new Serial();
   readonly now: () => number;
@@ -121,7 +123,7 @@ export class Tab {
       send('Page.enable'),
       // The page hears that its chooser was left without a choice, as from a user who cancels it.
       send('Page.setInterceptFileChooserDialog', { enabled: true, cancel: true }),
-      this.#navigation.guard(this, session),
+      this.#navigation.holdTab(this, session),
       send('Network.enable', { maxTotalBufferSize: 0, maxResourceBufferSize: 0, maxPostDataSize: 0 }),
       send('Page.addScriptToEvaluateOnNewDocument', { source: this.#script, worldName: SCRIPT_WORLD }),
       send('Target.setAutoAttach', {
@@ -189,12 +191,15 @@ export class Tab {
   /** Runs an expression in a frame's world. @throws Refusal when a dialog, a crash or silence is in the way. */
   async look<T>(frame: Frame, expression: string, ms = ANSWER_MS): Promise<T> {
     this.assertAlive();
+    if (this.leaving.any) await this.activity.orUntil(this.leaving.gone(), () => this.interrupted, ms);
     const before = this.dialog;
     const value = await this.activity.orUntil(
       this.frames.run<T>(frame, expression).then((answer) => ({ answer })),
       () => this.interrupted,
       ms,
     );
+    // What was read meanwhile may be of the document that must not be shown.
+    if (this.leaving.any) throw stale('NAVIGATION_PENDING');
     if (value) {
       this.unresponsive = false;
       return value.answer;
