@@ -82,6 +82,15 @@ describe('the plugins', () => {
     expect(code).toBe(0);
   });
 
+  it.each([
+    ['maxDurationMs', { maxDurationMs: 'long' }],
+    ['maxDurations', { maxDurations: 5 }],
+  ])('are a failure with a setting that does not fit: %s', async (name, settings) => {
+    const { of, code } = await examine({ plugins: { programs: { settings } } });
+    expect(of('plugin.programs')).toMatch(new RegExp(`^fail: .*plugins\\.programs\\.settings\\.${name}:`));
+    expect(code).toBe(1);
+  });
+
   it('that cannot be read are a failure', async () => {
     const { of } = await noted({}, place());
     expect(of('plugin.form-filler')).toMatch(/^fail: .* holds no plugin\.json/);

@@ -33,6 +33,21 @@ describe('settings of a plugin', () => {
       'with one that is not known',
       { greeting: 'a', gretting: 'b' },
       schema,
+      'PLUGIN_SETTINGS_INVALID plugins.form-filler.settings.gretting',
+    ],
+    [
+      'with one that is not known, deep inside',
+      { greeting: 'a', limits: { mots: 3 } },
+      {
+        ...schema,
+        properties: { ...schema.properties, limits: { ...schema.properties.limits, additionalProperties: false } },
+      },
+      'PLUGIN_SETTINGS_INVALID plugins.form-filler.settings.limits.mots',
+    ],
+    [
+      'with one that is not known, where the schema does not list any',
+      { greeting: 'a' },
+      { type: 'object', additionalProperties: false },
       'PLUGIN_SETTINGS_INVALID plugins.form-filler.settings',
     ],
     [
@@ -49,7 +64,7 @@ describe('settings of a plugin', () => {
 
   it('are named in the words of the refusal', () => {
     expect(() => checkSettings({ id: 'p', settings: schema } as never, { greeting: 'a', gretting: 'b' })).toThrow(
-      /plugins\.p\.settings.*additional properties/,
+      /plugins\.p\.settings\.gretting.*not a setting/,
     );
   });
 });

@@ -22,7 +22,19 @@ export function checkSettings({ id, settings: schema }: Manifest, settings: Reco
   // The library's words begin with the place: "data/limits/max must be integer".
   const [, place = '', problem = 'it does not fit the schema'] = /^data(\S*) (.*)$/s.exec(errorMessage ?? '') ?? [];
   const path = `${root}${place.replaceAll('/', '.')}`;
+  const stranger = strangerAt(place.split('/').slice(1), schema, settings);
+  if (/additional properties/.test(problem) && stranger !== undefined)
+    refuse('PLUGIN_SETTINGS_INVALID', { path: `${path}.${stranger}`, problem: 'is not a setting of this plugin' });
   refuse('PLUGIN_SETTINGS_INVALID', { path, problem: problem.slice(0, 300) });
+}
+
+/** The library says that there is a key too many, and not which: the first at that place that the schema does not list. */
+function strangerAt(place: string[], schema: unknown, value: unknown): string | undefined {
+  const { properties } = (schema ?? {}) as { properties?: Record<string, unknown> };
+  if (!properties || typeof value !== 'object' || value === null) return undefined;
+  const [key, ...rest] = place;
+  if (key === undefined) return Object.keys(value).find((name) => !Object.hasOwn(properties, name));
+  return strangerAt(rest, properties[key], (value as Record<string, unknown>)[key]);
 }
 
 function checkOf(schema: Record<string, unknown>) {

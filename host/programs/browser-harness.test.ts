@@ -33,6 +33,10 @@ describe('the configuration of a browser', () => {
     expect(v.parse(BrowserHarnessConfig, { ...base, callTimeoutMs: 1e9 }).callTimeoutMs).toBe(60_000);
   });
 
+  it.each(['jev', 'program', 'tools', 'input', 'console'])('is not called %s, which programs have already', (id) => {
+    expect(v.safeParse(ProgramsConfig, { browsers: [{ ...base, id }] }).success).toBe(false);
+  });
+
   it('has each id once', () => {
     expect(v.safeParse(ProgramsConfig, { browsers: [base, base] }).success).toBe(false);
   });

@@ -15,9 +15,16 @@ const WebSocketUrl = v.pipe(
   }, 'a ws/wss address without credentials'),
 );
 
+/** What programs find under these names is theirs already, and `jev.…` are the lifecycle calls that they may not make. */
+const TAKEN = new Set(['jev', 'program', 'programs', 'tools', 'input', 'console']);
+
 /** One debugging endpoint, as the references `<id>.connect` and `<id>.cdp`. */
 export const BrowserHarnessConfig = v.strictObject({
-  id: v.pipe(v.string(), v.regex(/^[a-z][a-z0-9_-]{0,63}$/)),
+  id: v.pipe(
+    v.string(),
+    v.regex(/^[a-z][a-z0-9_-]{0,63}$/),
+    v.check((id) => !TAKEN.has(id), 'a name that programs do not have already'),
+  ),
   /** The browser's own debugger address. Use a browser that is there for this and nothing else. */
   wsUrl: WebSocketUrl,
   /** Nothing else can be called, by anybody. */

@@ -53,8 +53,8 @@ describe('the conformance kit', () => {
     ],
     [
       'uses an operation id twice',
-      'const operationId = uuid();',
-      "const operationId = '00000000-0000-4000-8000-000000000009'; await browser.click(operationId, { ref, generation: page.value.generation });",
+      'const operationId = uuid();\n      const done',
+      "const operationId = '00000000-0000-4000-8000-000000000009'; await browser.click(operationId, { ref, generation: page.value.generation });\n      const done",
       /new operation id|unknown|changed/,
     ],
     [
