@@ -10,6 +10,8 @@ const { signal } = new AbortController();
 /** Asking which elements listen, and marking them, is counted apart; so is giving a handle back. */
 const LISTENER_SCAN =
   /^(?:DOMDebugger\.getEventListeners|DOM\.(?:resolveNode|describeNode)|Runtime\.(?:callFunctionOn|getProperties|releaseObject|releaseObjectGroup))$/;
+/** So is the question, every few seconds, whether the browser is still there. */
+const WATCH = 'Browser.getVersion';
 const LISTENER_ROOT = 'document.documentElement';
 const LIMIT = 8;
 
@@ -61,7 +63,9 @@ function counted() {
 }
 
 const own = (sent: { method: string; expression: string }[]) =>
-  sent.filter(({ method, expression }) => !LISTENER_SCAN.test(method) && expression !== LISTENER_ROOT);
+  sent.filter(
+    ({ method, expression }) => !LISTENER_SCAN.test(method) && method !== WATCH && expression !== LISTENER_ROOT,
+  );
 const evaluates = (sent: { method: string; expression: string }[]) =>
   own(sent).filter(({ method }) => method === 'Runtime.evaluate');
 

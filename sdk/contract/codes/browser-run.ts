@@ -93,8 +93,8 @@ export const browserRunCodes = {
     retry: 'safe',
   },
   NAVIGATION_DENIED: {
-    says: 'The device’s owner does not allow this address.',
-    next: 'Use another address, or ask the owner to allow it.',
+    says: 'The rules of the device do not let this address be visited; the cause says which, or that no such name was found.',
+    next: 'Check the address, use another one, or ask the owner of the device to allow it.',
     retry: 'useless',
   },
   NO_PROGRESS: {

@@ -40,7 +40,7 @@ export const deviceCodes = {
   },
   DEVICE_REFUSED: {
     says: ({ error }) => `The device refused: ${error}.`,
-    next: 'Run `jev-host device tabs` to see which tabs and grants there are.',
+    next: 'docs/browser-device.md says what each code and cause means; `jev-host device tabs` shows which tabs and grants there are.',
     retry: 'safe',
   },
   BROWSER_BUSY: {
