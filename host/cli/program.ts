@@ -113,7 +113,8 @@ function show(run: RunEnvelope, options: ProgramOptions, io: CommandIo): number 
   else {
     for (const line of run.logs) say(io, `log  ${plain(line)}`);
     const { input_tokens, output_tokens } = run.usage;
-    say(io, `${run.state}, ${run.evaluations} evaluations, ${input_tokens + output_tokens} tokens`);
+    const evaluations = `${run.evaluations} ${run.evaluations === 1 ? 'evaluation' : 'evaluations'}`;
+    say(io, `${run.state}, ${evaluations}, ${input_tokens + output_tokens} tokens`);
     if (run.error !== undefined) say(io, plain(run.error));
     if (run.state === 'completed') print(io, JSON.stringify(run.result));
   }

@@ -1,4 +1,4 @@
-import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
@@ -83,6 +83,47 @@ describe('the configuration file', () => {
       { path: 'agents[1].id', says: 'the id "assistant" is already used by agents[0]' },
       { path: 'gateway.api.keys[0].agents[1]', says: 'there is no agent "asistant" under agents' },
     ]);
+  });
+
+  it('names browsers of programs that are a plugin already, or for agents that do not exist', () => {
+    const browser = (id: string, agents: string[]) => ({
+      id,
+      wsUrl: 'ws://127.0.0.1:9222/devtools/browser/x',
+      allowedMethods: ['Page.enable'],
+      agents,
+    });
+    const browsers = [
+      browser('thinking', ['assistant']),
+      browser('own', ['asistant']),
+      browser('browser', ['assistant']),
+    ];
+    const config = {
+      ...good(),
+      gateway: { ...good().gateway, programs: { browsers } },
+      plugins: { own: { path: '/p' } },
+    };
+    expect(problems(config)).toEqual([
+      { path: 'gateway.programs.browsers[0].id', says: '"thinking" is a plugin already' },
+      { path: 'gateway.programs.browsers[1].id', says: '"own" is a plugin already' },
+      { path: 'gateway.programs.browsers[1].agents[0]', says: 'there is no agent "asistant" under agents' },
+    ]);
+  });
+
+  it('knows every plugin that ships with the host', () => {
+    const shipped = readdirSync(join(import.meta.dirname, '../../plugins'), { withFileTypes: true })
+      .filter((entry) => entry.isDirectory())
+      .map(({ name }) => name);
+    expect(shipped.length).toBeGreaterThan(3);
+    for (const id of shipped) {
+      const browsers = [{ id, wsUrl: 'ws://127.0.0.1:1/', allowedMethods: ['Page.enable'] }];
+      expect(problems({ ...good(), gateway: { ...good().gateway, programs: { browsers } } }), id).toHaveLength(1);
+    }
+  });
+
+  it('follows no change of what is connected once', () => {
+    const before = { gateway: { programs: { browsers: [] } } };
+    const after = { gateway: { programs: { browsers: [{ id: 'b' }] } } };
+    expect(diffConfig(before, after)).toMatchObject([{ needsRestart: true }]);
   });
 
   it('says where a file stops being JSON, without quoting it', () => {

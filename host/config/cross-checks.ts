@@ -8,6 +8,7 @@ export function crossChecks(config: HostConfig): ConfigProblem[] {
     ...repeated(config.gateway.api.keys, ['gateway', 'api', 'keys']),
     ...repeated(config.gateway.connectors, ['gateway', 'connectors']),
     ...unreachable(config),
+    ...browsersOfPrograms(config),
   ];
 }
 
@@ -28,19 +29,27 @@ function repeated(entries: readonly { id: string }[], path: string[]): ConfigPro
 
 /** A key for an agent that does not exist opens nothing; most often the name is misspelt. */
 function unreachable(config: HostConfig): ConfigProblem[] {
-  const agents = new Set(config.agents.map((agent) => agent.id));
-  return config.gateway.api.keys.flatMap((key, at) =>
-    key.agents === '*'
-      ? []
-      : key.agents.flatMap((agent, index) =>
-          agents.has(agent)
-            ? []
-            : [
-                {
-                  path: pathText(['gateway', 'api', 'keys', at, 'agents', index]),
-                  says: `there is no agent "${agent}" under agents`,
-                },
-              ],
-        ),
+  return config.gateway.api.keys.flatMap(({ agents }, at) =>
+    agents === '*' ? [] : unknownAgents(config, agents, ['gateway', 'api', 'keys', at, 'agents']),
   );
 }
+
+function unknownAgents(config: HostConfig, named: readonly string[], path: (string | number)[]): ConfigProblem[] {
+  const agents = new Set(config.agents.map((agent) => agent.id));
+  return named.flatMap((agent, index) =>
+    agents.has(agent) ? [] : [{ path: pathText([...path, index]), says: `there is no agent "${agent}" under agents` }],
+  );
+}
+
+/** Programs call `<id>.connect` of a browser as they call `<id>.<tool>` of a plugin: one of the two would hide the other. */
+function browsersOfPrograms(config: HostConfig): ConfigProblem[] {
+  const plugins = new Set([...BUNDLED, ...Object.keys(config.plugins)]);
+  return (config.gateway.programs?.browsers ?? []).flatMap(({ id, agents }, at) => {
+    const path = ['gateway', 'programs', 'browsers', at];
+    const taken = plugins.has(id) ? [{ path: pathText([...path, 'id']), says: `"${id}" is a plugin already` }] : [];
+    return [...taken, ...unknownAgents(config, agents ?? [], [...path, 'agents'])];
+  });
+}
+
+/** Plugins that ship with the host are there without an entry. */
+const BUNDLED = ['browser-use', 'program-runner', 'programs', 'thinking'];

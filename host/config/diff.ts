@@ -15,6 +15,7 @@ const AT_START = [
   'gateway.api.port',
   'gateway.api.socket',
   'gateway.api.tls',
+  'gateway.programs',
   'devices',
 ];
 

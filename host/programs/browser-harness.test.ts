@@ -33,7 +33,7 @@ describe('the configuration of a browser', () => {
     expect(v.parse(BrowserHarnessConfig, { ...base, callTimeoutMs: 1e9 }).callTimeoutMs).toBe(60_000);
   });
 
-  it.each(['jev', 'program', 'tools', 'input', 'console'])('is not called %s, which programs have already', (id) => {
+  it.each(['jev', 'program', 'tools', 'input', 'console', 'fetch', 'process', 'class'])('is not called %s', (id) => {
     expect(v.safeParse(ProgramsConfig, { browsers: [{ ...base, id }] }).success).toBe(false);
   });
 

@@ -1,5 +1,6 @@
 /** `gateway.programs`: what programs may reach beyond Jev and the tools of plugins. */
 import * as v from 'valibot';
+import { isTakenName } from '../../sdk/programs/provider-names.ts';
 
 /** Milliseconds that one browser command may take. */
 export const CALL_TIMEOUT_RANGE = [100, 60_000, 10_000] as const;
@@ -15,15 +16,12 @@ const WebSocketUrl = v.pipe(
   }, 'a ws/wss address without credentials'),
 );
 
-/** What programs find under these names is theirs already, and `jev.…` are the lifecycle calls that they may not make. */
-const TAKEN = new Set(['jev', 'program', 'programs', 'tools', 'input', 'console']);
-
 /** One debugging endpoint, as the references `<id>.connect` and `<id>.cdp`. */
 export const BrowserHarnessConfig = v.strictObject({
   id: v.pipe(
     v.string(),
-    v.regex(/^[a-z][a-z0-9_-]{0,63}$/),
-    v.check((id) => !TAKEN.has(id), 'a name that programs do not have already'),
+    v.regex(/^[a-z][a-z0-9_-]{0,63}$/, 'a name of small letters, digits, "-" and "_"'),
+    v.check((id) => !isTakenName(id), 'a name that neither programs nor the language have already'),
   ),
   /** The browser's own debugger address. Use a browser that is there for this and nothing else. */
   wsUrl: WebSocketUrl,

@@ -11,8 +11,10 @@ const TAKEN = new Set(
   ).split(' '),
 );
 
+export const isTakenName = (name: string): boolean => TAKEN.has(name);
+
 export function isProviderVariable(provider: string): boolean {
-  return IDENTIFIER.test(provider) && !TAKEN.has(provider);
+  return IDENTIFIER.test(provider) && !isTakenName(provider);
 }
 
 export function providerNames(references: readonly string[]): string[] {
